@@ -1,0 +1,170 @@
+"""The three operators of the Boolean task algebra, written once (Definitions 1 and 4).
+
+The paper defines ¬, ∨, ∧ twice: on tasks, where they act on rewards r(s, a), and on extended
+value functions, where they act on Q̄(s, g, a).  Both are the same three pointwise formulas, so they
+stand here once, on arrays of any shape:
+
+    (x ∧ y) = min{x, y}        (x ∨ y) = max{x, y}        ¬x = (U + ∅) − x
+
+`U` and `∅` are the bounds of the algebra: the rewards (or values) of the universal and of the empty
+task.  `Bounds` keeps them together with their sum, so that they are found once and shared.
+
+`BooleanElement` gives any class the operators `&  |  ~  ^`.  `LAWS` lists the axioms of a Boolean
+algebra as data, so that every carrier (goal sets, tasks, tables, networks) is held to one suite.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def conjunction(x: Array, y: Array) -> Array:
+    """(x ∧ y) = min{x, y}  (Definitions 1 and 4)."""
+    return np.minimum(x, y)
+
+
+def disjunction(x: Array, y: Array) -> Array:
+    """(x ∨ y) = max{x, y}  (Definitions 1 and 4)."""
+    return np.maximum(x, y)
+
+
+def negation(x: Array, bounds: Bounds) -> Array:
+    """¬x = (U + ∅) − x  (Definitions 1 and 4); −∞ stays −∞ where both bounds are −∞.
+
+    A value of −∞ belongs to a state from which no goal can be reached, whatever the task.
+    """
+    if bounds.dead is None:
+        return bounds.total - x
+    with np.errstate(invalid="ignore"):  # −∞ − (−∞), replaced on the next line
+        result = bounds.total - x
+    result[np.broadcast_to(bounds.dead, result.shape)] = -np.inf
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The largest and the smallest element of an algebra, U and ∅, and their sum."""
+
+    universal: Array
+    empty: Array
+
+    @cached_property
+    def total(self) -> Array:
+        """U + ∅, the constant of every negation."""
+        return self.universal + self.empty
+
+    @cached_property
+    def dead(self) -> NDArray[np.bool_] | None:
+        """Where both bounds are −∞, or None when that is nowhere."""
+        dead = np.isneginf(self.total)
+        return dead if dead.any() else None
+
+
+class BooleanElement(ABC):
+    """An element of a Boolean algebra: `a & b`, `a | b`, `~a`, `a ^ b`.
+
+    A carrier says what ∧, ∨ and ¬ are.  Exclusive or follows from them, as in the paper.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __and__(self, other: Self) -> Self:
+        """Conjunction ∧."""
+
+    @abstractmethod
+    def __or__(self, other: Self) -> Self:
+        """Disjunction ∨."""
+
+    @abstractmethod
+    def __invert__(self) -> Self:
+        """Negation ¬."""
+
+    def __xor__(self, other: Self) -> Self:
+        """Exclusive or: a ⊻ b = (a ∨ b) ∧ ¬(a ∧ b)."""
+        return (self | other) & ~(self & other)
+
+    def __bool__(self) -> bool:
+        """Refuse: Python's `and`, `or` and `not` cannot be overloaded."""
+        kind = type(self).__name__
+        raise TypeError(
+            f"a {kind} has no truth value; write a & b, a | b, ~a (not: a and b, a or b, not a)"
+        )
+
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True)
+class Law(Generic[E]):
+    """One axiom: `sides(a, b, c, zero, one)` lists pairs that must be equal.
+
+    `needs_two_values` marks the laws that hold only under Assumption 2.  The others hold for any
+    arrays, because they are properties of min, max and of an order-reversing involution.
+    """
+
+    name: str
+    paper: str
+    needs_two_values: bool
+    sides: Callable[[Any, Any, Any, Any, Any], list[tuple[Any, Any]]]
+
+
+LAWS: tuple[Law[Any], ...] = (
+    Law("idempotence", "(i)", False, lambda a, b, c, o, i: [(a & a, a), (a | a, a)]),
+    Law(
+        "commutativity",
+        "(ii)",
+        False,
+        lambda a, b, c, o, i: [(a & b, b & a), (a | b, b | a)],
+    ),
+    Law(
+        "associativity",
+        "(iii)",
+        False,
+        lambda a, b, c, o, i: [(a & (b & c), (a & b) & c), (a | (b | c), (a | b) | c)],
+    ),
+    Law(
+        "absorption",
+        "(iv)",
+        False,
+        lambda a, b, c, o, i: [(a & (a | b), a), (a | (a & b), a)],
+    ),
+    Law(
+        "distributivity",
+        "(v)",
+        False,
+        lambda a, b, c, o, i: [
+            (a & (b | c), (a & b) | (a & c)),
+            (a | (b & c), (a | b) & (a | c)),
+        ],
+    ),
+    Law(
+        "De Morgan",
+        "follows",
+        False,
+        lambda a, b, c, o, i: [(~(a & b), ~a | ~b), (~(a | b), ~a & ~b)],
+    ),
+    Law("double negation", "follows", False, lambda a, b, c, o, i: [(~~a, a)]),
+    Law(
+        "identity",
+        "(vi)",
+        True,
+        lambda a, b, c, o, i: [(o & a, o), (o | a, a), (i & a, a), (i | a, i)],
+    ),
+    Law(
+        "complements",
+        "(vii)",
+        True,
+        lambda a, b, c, o, i: [(a & ~a, o), (a | ~a, i)],
+    ),
+)
+"""The axioms of a Boolean algebra (supplement, Definition 1), and two laws that follow."""

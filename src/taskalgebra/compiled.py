@@ -1,0 +1,20 @@
+"""One way to compile a numerical kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def kernel(function: F) -> F:
+    """Compile with numba: cached on disk, without the interpreter lock, no fast-math.
+
+    Fast-math would let the compiler reorder sums and assume that infinities do not occur; exact
+    planning needs both to be left alone.
+    """
+    compiled: F = njit(cache=True, nogil=True)(function)
+    return compiled

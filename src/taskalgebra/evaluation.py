@@ -1,0 +1,192 @@
+"""What a policy is worth: exactly, and by letting it act.
+
+`policy_return` is exact.  `rollouts` plays episodes, as one must where the world is only sampled.
+Both report against V*_M, the optimum of the task itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra import graph
+from taskalgebra.algebra import Array
+from taskalgebra.compiled import kernel
+from taskalgebra.graph import BoolArray, IntArray
+from taskalgebra.tasks import Task
+
+NO_GOAL = -1
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The outcome of some episodes of one task.
+
+    An episode succeeds when it ends in a goal that the task rewards most.  `optimal_return` is the
+    mean of V*_M over the same starts: what the best policy earns on average.
+    """
+
+    episodes: int
+    mean_return: float
+    standard_error: float
+    optimal_return: float
+    success_rate: float
+    unfinished: int  # episodes cut off at the step limit
+    mean_steps: float
+
+    def __str__(self) -> str:
+        """One line with the figures."""
+        cut = f", {self.unfinished} cut off" if self.unfinished else ""
+        return (
+            f"return {self.mean_return:.3f} (optimal {self.optimal_return:.3f}), success "
+            f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps, "
+            f"{self.episodes} episodes{cut}"
+        )
+
+
+def rollouts(
+    task: Task,
+    actions: NDArray[np.int64],
+    v_star: Array,
+    *,
+    episodes: int,
+    rng: np.random.Generator,
+    max_steps: int | None = None,
+) -> Evaluation:
+    """Play episodes with one action a state, `[S]`, from random starts.
+
+    `max_steps` cuts an episode off; by default after ten times as many steps as there are states,
+    which only a policy that goes in circles needs.
+    """
+    if episodes < 1:
+        raise ValueError(f"episodes is {episodes}, expected at least 1")
+    mdp = task.space.mdp
+    limit = 10 * mdp.n_states if max_steps is None else max_steps
+    if limit < 1:
+        raise ValueError(f"max_steps is {max_steps}, expected at least 1")
+    starts = rng.choice(mdp.starts, episodes)
+    returns, steps, goals = _play(
+        mdp.offset,
+        mdp.successor,
+        mdp.probability,
+        task.steps,
+        mdp.is_goal,
+        np.asarray(actions, np.int64),
+        starts,
+        limit,
+        rng,
+    )
+    goal_of_state = np.full(mdp.n_states, NO_GOAL)
+    goal_of_state[mdp.goals] = np.arange(mdp.n_goals)
+    ended = goals != NO_GOAL
+    reached = goal_of_state[goals[ended]]
+    returns[ended] += task.goal_reward[reached]
+    return Evaluation(
+        episodes=episodes,
+        mean_return=float(returns.mean()),
+        standard_error=float(returns.std() / np.sqrt(episodes)),
+        optimal_return=float(v_star[starts].mean()),
+        success_rate=float((task.goal_reward[reached] == task.goal_reward.max()).sum() / episodes),
+        unfinished=int((~ended).sum()),
+        mean_steps=float(steps.mean()),
+    )
+
+
+@kernel
+def _play(
+    offset: NDArray[np.int64],
+    successor: IntArray,
+    probability: Array,
+    step_reward: Array,
+    is_goal: BoolArray,
+    actions: NDArray[np.int64],
+    starts: IntArray,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Returns before the terminal reward, steps, and the absorbing state reached or −1."""
+    n_actions = step_reward.shape[1]
+    returns = np.zeros(starts.size)
+    steps = np.zeros(starts.size, np.int64)
+    ends = np.full(starts.size, -1, np.int64)
+    for i in range(starts.size):
+        s = starts[i]
+        for _ in range(limit):
+            steps[i] += 1
+            if is_goal[s]:
+                ends[i] = s
+                break
+            a = actions[s]
+            returns[i] += step_reward[s, a]
+            k = offset[s * n_actions + a]
+            last = offset[s * n_actions + a + 1] - 1
+            if k < last:
+                threshold = rng.random()
+                while k < last and threshold >= probability[k]:
+                    threshold -= probability[k]
+                    k += 1
+            s = successor[k]
+    return returns, steps, ends
+
+
+def policy_return(task: Task, actions: NDArray[np.int64]) -> Array:
+    """V^π_M(s), the exact expected return of one action a state; −∞ where π may never end."""
+    mdp = task.space.mdp
+    pair = np.arange(mdp.n_states) * mdp.n_actions + np.asarray(actions, np.int64)
+    counts = mdp.offset[pair + 1] - mdp.offset[pair]
+    row = np.repeat(np.arange(mdp.n_states), counts)
+    first = np.repeat(mdp.offset[pair] - np.cumsum(counts) + counts, counts)
+    outcome = first + np.arange(counts.sum())
+    column = mdp.successor[outcome]
+
+    proper = ~_may_miss(row, column, mdp.goals, mdp.n_states)
+    live = np.flatnonzero(proper & ~mdp.is_goal)
+    values = np.full(mdp.n_states, -np.inf)
+    values[mdp.goals] = task.goal_reward
+    reward = task.steps[live, np.asarray(actions)[live]]
+    if mdp.deterministic:
+        values[live] = _follow(column, task.steps, np.asarray(actions, np.int64), values, live)
+        return values
+    matrix = np.eye(mdp.n_states)
+    np.subtract.at(matrix, (row, column), mdp.probability[outcome])
+    known = mdp.goals
+    right = reward - matrix[np.ix_(live, known)] @ task.goal_reward
+    values[live] = np.linalg.solve(matrix[np.ix_(live, live)], right)
+    return values
+
+
+def _may_miss(
+    row: NDArray[np.int64], column: IntArray, goals: IntArray, n_states: int
+) -> BoolArray:
+    """[S], whether a policy, given by its possible transitions, may never reach a goal."""
+    order = np.argsort(column, kind="stable")
+    offset = np.searchsorted(column[order], np.arange(n_states + 1)).astype(np.uint32)
+    state = row[order].astype(np.uint32)
+    lost = ~graph.can_reach(offset, state, goals)
+    return graph.can_reach(offset, state, np.flatnonzero(lost).astype(np.int32))
+
+
+@kernel
+def _follow(
+    next_of: IntArray,
+    step_reward: Array,
+    actions: NDArray[np.int64],
+    known: Array,
+    live: NDArray[np.int64],
+) -> Array:
+    """Add the rewards up along the path of each state; known values end it."""
+    values = known.copy()
+    path = np.empty(values.size, np.int64)
+    for i in range(live.size):
+        n = 0
+        s = live[i]
+        while values[s] == -np.inf:
+            path[n] = s
+            n += 1
+            s = next_of[s]
+        for k in range(n - 1, -1, -1):
+            values[path[k]] = step_reward[path[k], actions[path[k]]] + values[s]
+            s = path[k]
+    return values[live]

@@ -1,0 +1,169 @@
+"""Worlds drawn as text: rooms, walls and goals, with the semantics of Four Rooms (Section 4).
+
+    world = from_text('''
+        #######
+        #A...B#
+        ###.###
+        #C...D#
+        #######
+    ''')
+
+`#` is a wall, `.` a free cell; a letter or a digit is a free cell that holds the goal of that name.
+The edge of the map is a wall.  Five actions: up, right, down, left, stay.  A move into a wall has
+no effect but costs its step.
+
+Absorbing states are states of their own, one a goal: `stay` on a goal's cell costs the step reward
+and leads there, and the next action pays the terminal reward.  So from d moves away the best return
+is r(g) + r_step·(d + 1).  `stay` anywhere else passes the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import dedent
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.mdp import FiniteMDP, from_outcomes
+
+WALL, FREE = "#", "."
+ACTIONS = ("up", "right", "down", "left", "stay")
+MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
+Cell = tuple[int, int]
+
+
+def from_text(
+    text: str,
+    goals: Mapping[str, Cell] | None = None,
+    *,
+    step_reward: float = -0.1,
+    slip_probability: float = 0.0,
+    starts: Sequence[Cell] | None = None,
+) -> FiniteMDP:
+    """Make a world from a map.
+
+    Args:
+        text: the map; common indentation and blank lines around it do not count.
+        goals: further goals, by name, with (row, column) counted from 0 at the top left.
+        step_reward: r_{s,a}, the same everywhere.
+        slip_probability: how often a move goes astray, to one of the other three directions.
+        starts: cells in which episodes begin; by default every free cell with a way to a goal.
+    """
+    rows = dedent(text).strip("\n").splitlines()
+    free, named = _read_map(rows)
+    for name, cell in (goals or {}).items():
+        if name in named:
+            raise ValueError(f"goal {name!r} stands on the map at {named[name]} and is given again")
+        named[name] = _free_cell(cell, free, f"goal {name!r}")
+    if not named:
+        raise ValueError(
+            "the map has no goal; put letters on it, or pass goals={'name': (row, column)}"
+        )
+    for name, cell in named.items():
+        other = next(n for n, c in named.items() if c == cell)
+        if other != name:
+            raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
+    if not 0.0 <= slip_probability <= 1.0:
+        raise ValueError(f"slip_probability is {slip_probability}, expected a number in [0, 1]")
+    state_of = np.full(free.shape, -1)
+    state_of[free] = np.arange(free.sum())
+    start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
+    return _world(free, state_of, named, step_reward, slip_probability, start_cells)
+
+
+def _world(
+    free: NDArray[np.bool_],
+    state_of: NDArray[np.int64],
+    goals: Mapping[str, Cell],
+    step_reward: float,
+    slip_probability: float,
+    starts: Sequence[Cell] | None,
+) -> FiniteMDP:
+    cells = np.argwhere(free)
+    n_cells, n_goals, n_actions = len(cells), len(goals), len(ACTIONS)
+    goal_cells = np.array(list(goals.values()))
+    goal_states = np.arange(n_cells, n_cells + n_goals)
+
+    moved = np.empty((n_cells, 4), np.int64)
+    for direction, move in enumerate(MOVES):
+        target = cells + move
+        inside = ((target >= 0) & (target < free.shape)).all(axis=1)
+        found = np.full(n_cells, -1)
+        found[inside] = state_of[tuple(target[inside].T)]
+        moved[:, direction] = np.where(found >= 0, found, np.arange(n_cells))
+    stayed = np.arange(n_cells)
+    stayed[state_of[tuple(goal_cells.T)]] = goal_states
+
+    # Outcomes of a move: its own direction first, then the other three, then drop the impossible.
+    directions = (np.arange(4)[:, None] + np.arange(4)) % 4
+    outcome = np.full((n_cells + n_goals, n_actions, 4), -1)
+    outcome[:n_cells, :4] = moved[:, directions]
+    outcome[:n_cells, 4, 0] = stayed
+    outcome[n_cells:, :, 0] = goal_states[:, None]
+    chance = np.zeros(outcome.shape)
+    chance[:n_cells, :4, 0] = 1.0 - slip_probability
+    chance[:n_cells, :4, 1:] = slip_probability / 3
+    chance[:n_cells, 4, 0] = 1.0
+    chance[n_cells:, :, 0] = 1.0
+
+    possible = chance > 0
+    return from_outcomes(
+        np.concatenate(([0], np.cumsum(possible.sum(axis=2).ravel()))),
+        outcome[possible],
+        chance[possible],
+        step_reward=step_reward,
+        goals=goal_states,
+        shape=(n_cells + n_goals, n_actions),
+        goal_names=list(goals),
+        action_names=ACTIONS,
+        starts=None if starts is None else [int(state_of[cell]) for cell in starts],
+        cells=np.concatenate((cells, goal_cells)),
+    )
+
+
+def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
+    """Free cells as `[rows, columns]`, and the goals that are drawn on the map."""
+    if not rows or not rows[0]:
+        raise ValueError("the map is empty; draw at least one free cell '.' and one goal")
+    named: dict[str, Cell] = {}
+    free = np.zeros((len(rows), len(rows[0])), np.bool_)
+    for r, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; "
+                f"make the rows equally long"
+            )
+        for c, symbol in enumerate(row):
+            if symbol == WALL:
+                continue
+            free[r, c] = True
+            if symbol == FREE:
+                continue
+            if not symbol.isalnum():
+                raise ValueError(
+                    f"the map has {symbol!r} at row {r}, column {c}; expected '#' for a wall, "
+                    f"'.' for a free cell, or a letter or digit for a goal"
+                )
+            if symbol in named:
+                raise ValueError(
+                    f"goal {symbol!r} is drawn twice, at {named[symbol]} and {(r, c)}; "
+                    f"each goal is one cell"
+                )
+            named[symbol] = (r, c)
+    return free, named
+
+
+def _free_cell(cell: Cell, free: NDArray[np.bool_], what: str) -> Cell:
+    try:
+        row, column = (int(i) for i in cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} is at {cell!r}, expected (row, column)") from None
+    if not (0 <= row < free.shape[0] and 0 <= column < free.shape[1]):
+        raise ValueError(
+            f"{what} at ({row}, {column}) lies outside the map of {free.shape[0]} rows and "
+            f"{free.shape[1]} columns"
+        )
+    if not free[row, column]:
+        raise ValueError(f"{what} at ({row}, {column}) is in a wall; choose a free cell")
+    return row, column

@@ -1,0 +1,246 @@
+"""The front room: solve a few base tasks, then ask for any expression over them.
+
+    world = FourRooms()
+    skills = solve(world, ["top", "left"])
+    agent = skills["top ^ left"]          # composed, not planned or learned
+    agent.evaluate(episodes=1000, seed=0)
+
+An agent asked for by expression, by `Task`, or built with operators from other agents is the same
+agent: it takes the same actions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from os import environ
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra import store
+from taskalgebra.algebra import Array, BooleanElement
+from taskalgebra.base_tasks import expressible, expression_of
+from taskalgebra.envs.world import World
+from taskalgebra.evaluation import Evaluation, rollouts
+from taskalgebra.expression import Expression, parse
+from taskalgebra.extended import ExtendedQ, GoalSetQ, recover_v
+from taskalgebra.picture import picture
+from taskalgebra.planning import Plan, optimal_v, plan
+from taskalgebra.policy import GreedyPolicy
+from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.validation import closest, listed
+
+TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
+
+
+def solve(
+    world: World | TaskSpace,
+    tasks: TaskSource | None = None,
+    *,
+    penalty: float | None = None,
+    tolerance: float = 1e-10,
+) -> Skills:
+    """Plan the base tasks exactly and return them as skills that compose.
+
+    Args:
+        world: a world with named tasks, or a bare task space.
+        tasks: names of the world's tasks; or `{name: Task}`, `{name: goals}`.  By default all named
+            tasks of the world.
+        penalty: r̄_MIN; by default the one of Definition 2.
+        tolerance: for stochastic worlds, the error to stop at.
+    """
+    space, named = (world, {}) if isinstance(world, TaskSpace) else (world.space, world.tasks)
+    base = _base_tasks(space, named, tasks)
+    return Skills(
+        space, base, plan(space, list(base.values()), penalty=penalty, tolerance=tolerance)
+    )
+
+
+def load(path: str | Path) -> Skills:
+    """Read skills that `Skills.save` wrote."""
+    space, tasks, solved = store.read(Path(path))
+    return Skills(space, tasks, solved)
+
+
+def _base_tasks(
+    space: TaskSpace, named: Mapping[str, Task], tasks: TaskSource | None
+) -> dict[str, Task]:
+    if tasks is None:
+        if not named:
+            raise ValueError("no tasks were given, and the world names none; pass {name: goals}")
+        return dict(named)
+    if isinstance(tasks, str):
+        raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
+    if isinstance(tasks, Mapping):
+        found = {n: t if isinstance(t, Task) else space.task(t) for n, t in tasks.items()}
+    else:
+        names = list(tasks)
+        for name in names:
+            if name not in named:
+                raise ValueError(
+                    f"unknown task {name!r}; this world names {listed(list(named)) or 'none'}"
+                    f"{closest(name, list(named))}"
+                )
+        found = {name: named[name] for name in names}
+    if not found:
+        raise ValueError("the list of tasks is empty; give at least one base task")
+    return found
+
+
+@final
+class Skills(Mapping[str, "Agent"]):
+    """Extended value functions of some base tasks; `skills[expression]` is an agent.
+
+    As a mapping it iterates over the base tasks; any expression over them is a valid key.
+    """
+
+    def __init__(self, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
+        """Put the base tasks and their values side by side."""
+        self.space = space
+        self.tasks = dict(tasks)
+        self.values_of = dict(zip(self.tasks, solved.values, strict=True))
+        self.solved = solved
+
+    def __getitem__(self, wanted: str | Expression | Task) -> Agent:
+        """The agent for an expression over the base tasks, or for a task they can express."""
+        return self._agent(self._expression(wanted))
+
+    def by_goal_set(self, wanted: str | Expression | Task) -> Agent:
+        """The same task through goal sets: only Q̄_U and Q̄_∅ are read, by one masked maximum.
+
+        Under Assumptions 1 and 2 this is the agent of `skills[wanted]`.
+        """
+        expression = self._expression(wanted)
+        task = self._task(expression)
+        return Agent(self, expression, task, GoalSetQ.of(task, self.solved.bounds))
+
+    @property
+    def n_expressible(self) -> int:
+        """How many different tasks the base tasks can express."""
+        return expressible(self.tasks)
+
+    def save(self, path: str | Path) -> None:
+        """Write the skills to a directory; nothing half-written is ever left to be read."""
+        store.write(Path(path), self.space, self.tasks, self.solved)
+
+    def _expression(self, wanted: str | Expression | Task) -> Expression:
+        if isinstance(wanted, Task):
+            return expression_of(wanted, self.tasks)
+        return parse(wanted, self.tasks) if isinstance(wanted, str) else wanted
+
+    def _task(self, expression: Expression) -> Task:
+        return expression.evaluate(
+            self.tasks, universal=self.space.universal, empty=self.space.empty
+        )
+
+    def _agent(self, expression: Expression) -> Agent:
+        bounds = self.solved.bounds
+        values = expression.evaluate(self.values_of, universal=bounds.universal, empty=bounds.empty)
+        return Agent(self, expression, self._task(expression), values)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the base tasks."""
+        return iter(self.tasks)
+
+    def __len__(self) -> int:
+        """The number of base tasks."""
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        """The base tasks and the world."""
+        return f"Skills({listed(list(self.tasks))}) of {self.space.mdp!r}"
+
+
+@final
+class Agent(BooleanElement):
+    """An agent that acts greedily on an extended value function."""
+
+    def __init__(
+        self, skills: Skills, expression: Expression, task: Task, values: ExtendedQ
+    ) -> None:
+        """Bind a task, its values, and the skills that they came from."""
+        self.skills = skills
+        self.expression = expression
+        self.task = task
+        self.values = values
+        self.policy = GreedyPolicy(values)
+
+    def act(self, observation: ArrayLike) -> int:
+        """The greedy action for one observation."""
+        return self.policy.act(observation)
+
+    def q_bar(self, observations: ArrayLike) -> Array:
+        """Q̄ for a batch of observations, `[B, G, A]`."""
+        return self.values.q_bar(observations)
+
+    @cached_property
+    def actions(self) -> NDArray[np.int64]:
+        """[S], the action in every state of a finite world."""
+        return self._over_states(self.policy.actions).astype(np.int64)
+
+    @cached_property
+    def v(self) -> Array:
+        """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1)."""
+        return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
+
+    def _over_states(self, function: Callable[[NDArray[np.int64]], NDArray[Any]]) -> Array:
+        mdp = self.task.space.mdp
+        block = max(1, 2**22 // (mdp.n_goals * mdp.n_actions))
+        parts = [
+            function(np.arange(first, min(first + block, mdp.n_states)))
+            for first in range(0, mdp.n_states, block)
+        ]
+        return np.concatenate(parts)
+
+    def evaluate(
+        self, episodes: int = 1000, *, seed: int = 0, max_steps: int | None = None
+    ) -> Evaluation:
+        """Play episodes from random starts, and compare with the exact optimum of the task."""
+        return rollouts(
+            self.task,
+            self.actions,
+            optimal_v(self.task),
+            episodes=episodes,
+            rng=np.random.default_rng(seed),
+            max_steps=max_steps,
+        )
+
+    def picture(self, *, colour: bool = False) -> str:
+        """Values and actions on the map, as text."""
+        return picture(self.task, self.v, self.actions, colour=colour)
+
+    def show(self) -> None:
+        """Print the picture, in colour when the output is a terminal."""
+        colour = sys.stdout.isatty() and "NO_COLOR" not in environ
+        print(f"{self.expression}\n{self.picture(colour=colour)}")
+
+    def __and__(self, other: Agent) -> Agent:
+        """The agent for both tasks."""
+        return self._same_skills(other)._agent(self.expression & other.expression)
+
+    def __or__(self, other: Agent) -> Agent:
+        """The agent for either task."""
+        return self._same_skills(other)._agent(self.expression | other.expression)
+
+    def __xor__(self, other: Agent) -> Agent:
+        """The agent for exactly one of the tasks."""
+        return self._same_skills(other)._agent(self.expression ^ other.expression)
+
+    def __invert__(self) -> Agent:
+        """The agent for everything else."""
+        return self.skills._agent(~self.expression)
+
+    def _same_skills(self, other: Agent) -> Skills:
+        if not isinstance(other, Agent):
+            raise TypeError(f"cannot compose an agent with {other!r}")
+        if other.skills is not self.skills:
+            raise ValueError("these agents come from different skills; compose agents of one")
+        return self.skills
+
+    def __repr__(self) -> str:
+        """The expression and the goals it wants."""
+        return f"Agent({str(self.expression)!r}, {self.task!r})"

@@ -1,0 +1,57 @@
+"""Checks at the door: what callers give is tested once, where it enters, in plain words.
+
+Every message says what was given, what was expected and, where it helps, what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taskalgebra.algebra import Array
+
+
+def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
+    """A float64 array of this shape without NaN or infinity, or a ValueError that says where."""
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {values!r}") from None
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        where = [int(i) for i in bad[0]]
+        raise ValueError(f"{name}{where} is {array[tuple(bad[0])]}, expected a finite number")
+    return array
+
+
+def unique_names(
+    given: Sequence[str] | None, what: str, prefix: str, count: int
+) -> tuple[str, ...]:
+    """Distinct, non-empty names, one a thing; by default the prefix and a number."""
+    names = tuple(given) if given is not None else tuple(f"{prefix}{i}" for i in range(count))
+    if len(names) != count:
+        raise ValueError(f"{len(names)} {what} names for {count} {what}s: {names}")
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"a {what} name must be a non-empty string, got {name!r}")
+    if len(set(names)) != count:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two {what}s are named {twice!r}; names must differ")
+    return names
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names for a message, cut when there are many."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def closest(name: str, names: Sequence[str]) -> str:
+    """A suggestion for a misspelt name, or nothing."""
+    close = get_close_matches(name, names, 1)
+    return f". Did you mean {close[0]!r}?" if close else ""
