@@ -31,13 +31,15 @@ GOAL, ACTION = -2, -1
 
 
 def r_bar_min(space: TaskSpace) -> float:
-    """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·D}, the penalty for a wrong goal (Definition 2).
+    """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·(D + 1)}, the penalty for a wrong goal (Definition 2).
 
-    Lemma 2 needs r_MAX ≥ 0, which the paper does not say; where all rewards are negative, r_MAX is
-    taken as 0, which gives a lower penalty and so still obeys the definition.
+    The paper asks for any r̄_MIN ≤ min{r_MIN, (r_MIN − r_MAX)·D}.  Its proof of Lemma 2 needs two
+    things more.  A trajectory of D steps earns D + 1 rewards, the terminal one included.  And where
+    all rewards are negative, r_MAX must be taken as 0.  With both, Lemma 2 holds whenever every
+    step costs something; PAPER.md shows worlds in which it fails without.
     """
     r_min, r_max = space.r_min, max(space.r_max, 0.0)
-    return min(r_min, (r_min - r_max) * space.mdp.diameter)
+    return min(r_min, (r_min - r_max) * (space.mdp.diameter + 1))
 
 
 def extended_reward(task: Task, penalty: float) -> Array:

@@ -1,0 +1,96 @@
+"""A formula as a flat list of its distinct subtrees, operands first.
+
+The list makes every method of an expression linear in the number of distinct subtrees, and free of
+recursion.  Equal subtrees share one place in it, whether or not they are one object, and the order
+is that of reading from left to right.  Hence two trees are equal exactly if their lists are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import and_, or_, xor
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Step: TypeAlias = tuple[str, Any, Any]
+"""A subtree: ("name", name, None), ("constant", value, None), ("not", place, None) or
+("and" | "xor" | "or", place, place), where places are those of the operands in the list."""
+
+_OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {"and": and_, "xor": xor, "or": or_}
+
+
+class Node(Protocol):
+    """What `steps` asks of a tree."""
+
+    @property
+    def kind(self) -> str:
+        """The first entry of its step."""
+
+    @property
+    def operands(self) -> Sequence[Node]:
+        """The direct subtrees."""
+
+    @property
+    def content(self) -> str | bool | None:
+        """The name or the value of a leaf."""
+
+
+def steps(root: Node) -> list[Step]:
+    """The distinct subtrees of a tree."""
+    places: dict[Step, int] = {}
+    place_of: dict[int, int] = {}  # by id of the node
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) in place_of:
+            continue
+        operands = node.operands
+        found = [place_of.get(id(operand)) for operand in operands]
+        if None in found:
+            stack.append(node)
+            stack.extend(operands[::-1])
+            continue
+        first = found[0] if found else node.content
+        step = (node.kind, first, found[1] if len(found) > 1 else None)
+        place_of[id(node)] = places.setdefault(step, len(places))
+    return list(places)
+
+
+def operand_places(step: Step) -> tuple[int, ...]:
+    """The places of the operands of a step."""
+    kind, first, second = step
+    if kind in _OPERATIONS:
+        return first, second
+    return (first,) if kind == "not" else ()
+
+
+def run(steps: Sequence[Step], elements: Mapping[str, T], universal: T, empty: T) -> T:
+    """The element that the steps make of the named ones; a result goes after its last use."""
+    last_use: dict[int, int] = {}
+    for now, (kind, first, second) in enumerate(steps):
+        if kind in _OPERATIONS:
+            last_use[first] = last_use[second] = now
+        elif kind == "not":
+            last_use[first] = now
+    values: dict[int, T] = {}
+    for now, (kind, first, second) in enumerate(steps):
+        if kind == "name":
+            values[now] = elements[first]
+        elif kind == "constant":
+            values[now] = universal if first else empty
+        else:
+            if kind == "not":
+                values[now] = negation(values[first])
+            else:
+                values[now] = _OPERATIONS[kind](values[first], values[second])
+                if last_use[second] == now and second != first:
+                    del values[second]
+            if last_use[first] == now:
+                del values[first]
+    return values.popitem()[1]
+
+
+def negation(element: Any) -> Any:
+    """¬x; the ~ of Python would make an integer of a bool."""
+    return not element if isinstance(element, bool) else ~element

@@ -1,0 +1,36 @@
+"""Shared fixtures: the Four Rooms of the paper, with its own rewards and with dyadic ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.planning import q_bar_star
+
+settings.register_profile("default", deadline=None, max_examples=60)
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def four_rooms():
+    """Step −0.125 and goal 2: all sums are exact in floating point."""
+    return FourRooms(step_reward=-0.125)
+
+
+@pytest.fixture(scope="session")
+def space(four_rooms):
+    """The task space of Four Rooms."""
+    return four_rooms.space
+
+
+@pytest.fixture(scope="session")
+def all_tasks(space):
+    """All 16 tasks."""
+    return list(space.two_valued_tasks())
+
+
+@pytest.fixture(scope="session")
+def plan_of_all(space, all_tasks):
+    """Q̄* of all 16 tasks, planned each on its own reward."""
+    return q_bar_star(space, all_tasks)
