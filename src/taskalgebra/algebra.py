@@ -68,6 +68,13 @@ class Bounds:
         dead = np.isneginf(self.total)
         return dead if dead.any() else None
 
+    def rows(self, rows: slice) -> Bounds:
+        """The bounds of some rows, with the sum that is already known."""
+        part = Bounds(self.universal[rows], self.empty[rows])
+        part.__dict__["total"] = self.total[rows]
+        part.__dict__["dead"] = None if self.dead is None else self.dead[rows]
+        return part
+
 
 class BooleanElement(ABC):
     """An element of a Boolean algebra: `a & b`, `a | b`, `~a`, `a ^ b`.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from taskalgebra.expression import Expression, expression_for
+from taskalgebra.expression import Expression, from_truth_table
 from taskalgebra.graph import BoolArray
 from taskalgebra.tasks import Task, TaskSpace
 
@@ -91,15 +91,26 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
 
 
 def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]) -> Expression:
-    """A shortest expression over some tasks that wants exactly these goals."""
-    labels = labels_of(tasks)
+    """A shortest expression over some tasks that wants exactly these goals.
+
+    Combinations of labels that no goal has are free to be true or false, which makes it shorter.
+
+    Raises:
+        ValueError: a desired goal and another one carry the same label.
+    """
     mdp = next(iter(tasks.values())).space.mdp
     wanted = {mdp.goal_index(g if isinstance(g, str) else int(g)) for g in desired}
-    for i in sorted(wanted):
-        for j in range(len(labels)):
-            if j not in wanted and np.array_equal(labels[i], labels[j]):
-                raise ValueError(
-                    f"no expression over {', '.join(tasks)} wants goal {mdp.goal_names[i]!r} but "
-                    f"not {mdp.goal_names[j]!r}: every one of these tasks treats them alike"
-                )
-    return expression_for(sorted(wanted), labels.tolist(), list(tasks))
+    goal_with: dict[int, int] = {}
+    for goal, row in enumerate(labels_of(tasks)):
+        label = sum(1 << j for j, one in enumerate(row) if one)
+        other = goal_with.setdefault(label, goal)
+        if (goal in wanted) != (other in wanted):
+            yes, no = (goal, other) if goal in wanted else (other, goal)
+            raise ValueError(
+                f"no expression over {', '.join(tasks)} wants goal {mdp.goal_names[yes]!r} but not "
+                f"{mdp.goal_names[no]!r}: every one of these tasks treats them alike; "
+                f"add a base task that tells them apart"
+            )
+    table = sum(1 << label for label, goal in goal_with.items() if goal in wanted)
+    unused = sum(1 << label for label in range(2 ** len(tasks)) if label not in goal_with)
+    return from_truth_table(table, list(tasks), dont_care=unused)

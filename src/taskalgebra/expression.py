@@ -34,10 +34,9 @@ length of the text).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import index
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, cast, final
 
 from taskalgebra.algebra import BooleanElement
@@ -164,14 +163,26 @@ class Expression(BooleanElement):
         Raises:
             ExpressionError: If a name or a constant of the formula stands for nothing.
         """
-        todo = steps(self)
+        todo = self.steps_over(elements)
         for kind, content, _ in todo:
-            if kind == "name" and content not in elements:
-                raise self._error_at(quote(content), unknown_name(content, list(elements)))
             if kind == "constant" and (universal if content else empty) is None:
                 word, bound = ("true", "universal") if content else ("false", "empty")
                 raise self._error_at(word, f"to evaluate {word}, say what it is: {bound}=…")
         return run(todo, elements, cast(T, universal), cast(T, empty))
+
+    def steps_over(self, names: Collection[str]) -> list[Step]:
+        """The distinct subtrees, operands first, of a formula over these names.
+
+        For callers that evaluate one formula many times, by `expression_steps.run`.
+
+        Raises:
+            ExpressionError: If the formula has another name.
+        """
+        todo = steps(self)
+        for kind, content, _ in todo:
+            if kind == "name" and content not in names:
+                raise self._error_at(quote(content), unknown_name(content, list(names)))
+        return todo
 
     def _error_at(self, leaf: str, reason: str) -> ExpressionError:
         """An error at the first place where a name or a constant is written."""
@@ -479,43 +490,6 @@ def all_functions(names: Sequence[str]) -> Iterator[Expression]:
     """All 2^(2^K) Boolean functions of K names in the order of their truth tables, simplified."""
     order = _checked_names(names)
     return (from_truth_table(table, order) for table in range(all_true(len(order)) + 1))
-
-
-def expression_for(
-    desired: Iterable[int], labels: Sequence[Sequence[bool]], names: Sequence[str]
-) -> Expression:
-    """A short formula that is true on the desired goals and false on all others (Section 4.1).
-
-    Combinations of labels that no goal has are free to be true or false.
-
-    Args:
-        desired: Indices of goals.
-        labels: `[n_goals, n_names]`, whether the goal belongs to the named task.
-        names: The names of the tasks.
-
-    Raises:
-        ValueError: If a desired goal and another one carry the same labels, so that no formula
-            tells them apart.
-    """
-    order = _checked_names(names)
-    wanted = {index(goal) for goal in desired}
-    if not all(0 <= goal < len(labels) for goal in wanted):
-        raise ValueError(f"desired goals {sorted(wanted)} are not all among {len(labels)} goals")
-    goal_of: dict[int, int] = {}
-    for goal, row in enumerate(labels):
-        if len(row) != len(order):
-            raise ValueError(f"goal {goal} has {len(row)} labels for {len(order)} names")
-        assignment = sum(1 << j for j, label in enumerate(row) if label)
-        other = goal_of.setdefault(assignment, goal)
-        if (goal in wanted) != (other in wanted):
-            true = [name for name, label in zip(order, row, strict=True) if label]
-            raise ValueError(
-                f"goals {other} and {goal} carry the same labels {true}, but only one is desired; "
-                "add a base task that tells them apart"
-            )
-    table = sum(1 << assignment for assignment, goal in goal_of.items() if goal in wanted)
-    taken = sum(1 << assignment for assignment in goal_of)
-    return from_truth_table(table, order, dont_care=all_true(len(order)) & ~taken)
 
 
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from taskalgebra.algebra import Array, BooleanElement, Bounds, conjunction, disjunction, negation
 from taskalgebra.expression import Expression, Name
+from taskalgebra.expression_steps import Step, run
 from taskalgebra.graph import BoolArray
 from taskalgebra.tasks import Task, TaskSpace
 from taskalgebra.validation import finite
@@ -164,6 +165,38 @@ class ArrayElement(BooleanElement):
         return ArrayElement(negation(self.array, self.bounds), self.bounds)
 
 
+BLOCK = 2**13
+"""Entries of an array that are composed at a time: 64 KB, which the cache and malloc both keep."""
+
+
+def compose(expression: Expression, arrays: Mapping[str, Array], bounds: Bounds) -> Array:
+    """Evaluate an expression on arrays `[B, G, A]` of one shape, by Definition 4.
+
+    Large arrays are worked through in blocks of rows.  Each block runs the whole expression, so
+    that intermediate results never leave the cache.
+    """
+    steps = expression.steps_over(arrays)
+    used = {name: arrays[name] for name in expression.names}
+    n_operators = sum(kind not in ("name", "constant") for kind, _, _ in steps)
+    shape = bounds.universal.shape
+    n_rows = max(1, BLOCK * shape[0] // max(1, bounds.universal.size))
+    if n_operators < 2 or shape[0] <= n_rows:
+        return _run(steps, used, bounds)
+    result = np.empty(shape)
+    for first in range(0, shape[0], n_rows):
+        rows = slice(first, first + n_rows)
+        part = {name: array[rows] for name, array in used.items()}
+        result[rows] = _run(steps, part, bounds.rows(rows))
+    return result
+
+
+def _run(steps: Sequence[Step], arrays: Mapping[str, Array], bounds: Bounds) -> Array:
+    elements = {name: ArrayElement(array, bounds) for name, array in arrays.items()}
+    universal = ArrayElement(bounds.universal, bounds)
+    empty = ArrayElement(bounds.empty, bounds)
+    return run(steps, elements, universal, empty).array
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Composed(ExtendedQ):
@@ -178,17 +211,8 @@ class Composed(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Compose the leaves' values for these observations (Definition 4)."""
-        bounds = self.bounds.at(observations)
-        elements = {
-            name: ArrayElement(self.leaves[name].q_bar(observations), bounds)
-            for name in self.expression.names
-        }
-        result = self.expression.evaluate(
-            elements,
-            universal=ArrayElement(bounds.universal, bounds),
-            empty=ArrayElement(bounds.empty, bounds),
-        )
-        return result.array
+        arrays = {name: self.leaves[name].q_bar(observations) for name in self.expression.names}
+        return compose(self.expression, arrays, self.bounds.at(observations))
 
     def _composed(self) -> Composed:
         return self
@@ -283,3 +307,16 @@ class GoalSetQ(ExtendedQ):
 
     def _within_kind(self, operation: Callable[..., Any], *others: GoalSetQ) -> GoalSetQ:
         return GoalSetQ(operation(*(x.desired for x in (self, *others))), self.bounds)
+
+
+def compose_values(
+    expression: Expression, values: Mapping[str, ExtendedQ], bounds: ValueBounds
+) -> ExtendedQ:
+    """The value function of an expression: a table if all are tables, else computed when asked."""
+    for name in expression.names:
+        if name in values and values[name].bounds is not bounds:
+            raise ValueError(f"the value function of {name!r} has bounds of its own")
+    tables = {n: q.table for n, q in values.items() if isinstance(q, TabularQ)}
+    if isinstance(bounds, TableBounds) and len(tables) == len(values):
+        return TabularQ(compose(expression, tables, bounds.tables), bounds)
+    return expression.evaluate(values, universal=bounds.universal, empty=bounds.empty)

@@ -172,15 +172,17 @@ def _expand(
     for i in range(states.size):
         s = states[i]
         own = goal_of_state[s]
+        if own >= 0:
+            out[i] = penalty
+            out[i, own] = goal_reward[own]
+            continue
         for a in range(n_actions):
-            t = next_state[s, a]
+            t, r, n = next_state[s, a], step_reward[s, a], nearest[next_state[s, a]]
+            elsewhere = nearest_return[t] + penalty
             for g in range(n_goals):
-                if own >= 0:
-                    out[i, g, a] = goal_reward[g] if own == g else penalty
-                else:
-                    other = second_return[t] if nearest[t] == g else nearest_return[t]
-                    v_bar = max(to_goal[g, t] + goal_reward[g], other + penalty)
-                    out[i, g, a] = step_reward[s, a] + v_bar
+                out[i, g, a] = r + max(to_goal[g, t] + goal_reward[g], elsewhere)
+            own_way = to_goal[n, t] + goal_reward[n]
+            out[i, n, a] = r + max(own_way, second_return[t] + penalty)
 
 
 @final

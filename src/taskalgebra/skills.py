@@ -27,7 +27,7 @@ from taskalgebra.base_tasks import expressible, expression_of
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation import Evaluation, rollouts
 from taskalgebra.expression import Expression, parse
-from taskalgebra.extended import ExtendedQ, GoalSetQ, recover_v
+from taskalgebra.extended import ExtendedQ, GoalSetQ, compose_values, recover_v
 from taskalgebra.picture import picture
 from taskalgebra.planning import Plan, optimal_v, plan
 from taskalgebra.policy import GreedyPolicy
@@ -138,8 +138,7 @@ class Skills(Mapping[str, "Agent"]):
         )
 
     def _agent(self, expression: Expression) -> Agent:
-        bounds = self.solved.bounds
-        values = expression.evaluate(self.values_of, universal=bounds.universal, empty=bounds.empty)
+        values = compose_values(expression, self.values_of, self.solved.bounds)
         return Agent(self, expression, self._task(expression), values)
 
     def __iter__(self) -> Iterator[str]:

@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import taskalgebra as ta
-from taskalgebra.base_tasks import expression_of, minimal_base_tasks, minimal_labels, n_base_tasks
+from taskalgebra.base_tasks import (
+    expression_for_goals,
+    expression_of,
+    minimal_base_tasks,
+    minimal_labels,
+    n_base_tasks,
+)
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.expression import all_functions
 
@@ -41,6 +49,33 @@ def test_section_4_every_goal_set_has_an_expression(four_rooms, space, all_tasks
         assert expression.evaluate(four_rooms.tasks, **bounds) == task
 
 
+def star_of_goals(n_goals):
+    """One state with one action to each goal."""
+    next_state = np.tile(np.arange(1, n_goals + 1), (n_goals + 1, 1))
+    return ta.TaskSpace(ta.from_arrays(next_state, -0.125, np.arange(1, n_goals + 1)))
+
+
+@given(st.data())
+def test_section_4_any_labels_that_tell_goals_apart_express_any_goal_set(data):
+    n_names = data.draw(st.integers(1, 6))
+    codes = st.lists(st.integers(0, 2**n_names - 1), unique=True, min_size=1, max_size=20)
+    labels = np.array([[code >> j & 1 for j in range(n_names)] for code in data.draw(codes)])
+    space = star_of_goals(len(labels))
+    tasks = space.from_labels({f"x{j}": labels[:, j] for j in range(n_names)})
+    desired = data.draw(st.sets(st.integers(0, len(labels) - 1)))
+    expression = expression_for_goals(desired, tasks)
+    for goal, row in enumerate(labels.astype(bool)):
+        truth = {f"x{j}": bool(row[j]) for j in range(n_names)}
+        assert expression.evaluate(truth, universal=True, empty=False) == (goal in desired)
+
+
+def test_section_4_labels_that_no_goal_has_make_expressions_shorter():
+    tasks = star_of_goals(3).from_labels({"a": [0, 1, 0], "b": [0, 0, 1]})
+    assert str(expression_for_goals([1], tasks)) == "a"
+    assert str(expression_for_goals([0, 1, 2], tasks)) == "true"
+    assert str(expression_for_goals([], tasks)) == "false"
+
+
 def test_section_4_the_16_functions_are_the_16_tasks(four_rooms, space, all_tasks):
     bounds = {"universal": space.universal, "empty": space.empty}
     functions = all_functions(list(four_rooms.tasks))
@@ -60,3 +95,12 @@ def test_section_4_minimal_base_tasks_can_be_named(space):
     assert list(minimal_base_tasks(space, ["top", "left"])) == ["top", "left"]
     with pytest.raises(ValueError, match="3 names for 2 base tasks"):
         minimal_base_tasks(space, ["a", "b", "c"])
+
+
+def test_supplement_with_slips_composed_policies_are_close_to_optimal_but_not_optimal():
+    """Committing to one goal forgoes what chance puts nearer: Lemma 1 needs determinism."""
+    world = FourRooms(slip_probability=0.3)
+    agent = ta.solve(world)["true"]
+    gap = ta.optimal_v(agent.task) - ta.policy_return(agent.task, agent.actions)
+    assert gap.min() >= -1e-9
+    assert 0.01 < gap.max() < 0.05

@@ -1,0 +1,47 @@
+"""How every benchmark reports: one line a bar, and exit code 1 when one falls short."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+
+class Report:
+    """Collects bars and prints them as they are measured."""
+
+    def __init__(self) -> None:
+        """Start with nothing measured."""
+        self.short = False
+        print(f"{'measure':<72} {'figure':>12} {'bar':>12}")
+
+    def at_least(self, name: str, figure: float, bar: float, unit: str = "x") -> None:
+        """A figure that must not be below the bar."""
+        self._line(name, figure, f">= {bar:g}{unit}", figure >= bar, unit)
+
+    def at_most(self, name: str, figure: float, bar: float, unit: str = "x") -> None:
+        """A figure that must not be above the bar."""
+        self._line(name, figure, f"<= {bar:g}{unit}", figure <= bar, unit)
+
+    def note(self, name: str, figure: float, unit: str) -> None:
+        """A figure without a bar, to put the others in proportion."""
+        print(f"{name:<72} {figure:>10.4g} {unit}")
+
+    def _line(self, name: str, figure: float, bar: str, ok: bool, unit: str) -> None:
+        self.short = self.short or not ok
+        print(f"{name:<72} {figure:>11.4g}{unit} {bar:>12}  {'ok' if ok else 'short'}", flush=True)
+
+    def finish(self) -> None:
+        """Leave with exit code 1 if any bar fell short."""
+        sys.exit(1 if self.short else 0)
+
+
+def best_time(function: Callable[[], object], repeat: int = 5) -> float:
+    """The shortest of several runs, in seconds, after one to warm up."""
+    function()
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
