@@ -1,0 +1,45 @@
+# make demo   install into .venv and show what there is
+# make test   install into .venv and run everything that CI runs
+# make bench  install into .venv and measure the speed claims (not part of CI)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test bench format clean
+
+demo: $(VENV)/installed
+	$(BIN)/python -m taskalgebra.demo
+
+test: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python benchmarks/run_all.py
+
+format: $(VENV)/installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/installed-test: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable ".[test]"
+	touch $@ $(VENV)/installed
+
+$(VENV)/installed-bench: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable ".[test,bench]"
+	touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

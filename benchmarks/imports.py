@@ -1,0 +1,51 @@
+"""How long a fresh process takes to import the package, and to solve a first world.
+
+python benchmarks/imports.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from report import Report, best_time
+
+SOLVE = "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0)"
+HITS = (
+    "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0);"
+    "from taskalgebra import graph, planning, policy;"
+    "kernels = [graph.breadth_first, planning._expand, policy._greedy];"
+    "print(min(sum(k.stats.cache_hits.values()) for k in kernels))"
+)
+
+
+def run(code: str) -> str:
+    """Run some code in a fresh interpreter."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def main() -> None:
+    """Run all bars."""
+    report = Report()
+    run(SOLVE)
+    bare = best_time(lambda: run("pass"))
+    report.note("start Python and stop", bare, "s")
+    report.at_most(
+        "import taskalgebra in a fresh process",
+        best_time(lambda: run("import taskalgebra")),
+        0.6,
+        "s",
+    )
+    everything = "import taskalgebra as ta; [getattr(ta, name) for name in ta.__all__]"
+    report.at_most("  and touch every public name", best_time(lambda: run(everything)), 1.5, "s")
+    start = time.perf_counter()
+    run(SOLVE)
+    report.note("  and solve, compose and act in Four Rooms", time.perf_counter() - start, "s")
+    report.at_least("kernels loaded from the disk cache, fewest of three", float(run(HITS)), 1, "")
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
