@@ -162,6 +162,9 @@ def _shared_dynamics(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding
 
 
 def _first_different_pair(one: FiniteMDP, other: FiniteMDP) -> tuple[int, int] | None:
+    arrays = ("offset", "successor", "probability")
+    if all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays):
+        return None
     for s in range(one.n_states):
         for a in range(one.n_actions):
             if _distribution(one, s, a) != _distribution(other, s, a):

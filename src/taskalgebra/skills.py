@@ -28,6 +28,7 @@ from taskalgebra.envs.world import World
 from taskalgebra.evaluation import Evaluation, rollouts
 from taskalgebra.expression import Expression, parse
 from taskalgebra.extended import ExtendedQ, GoalSetQ, compose_values, recover_v
+from taskalgebra.mdp import FiniteMDP
 from taskalgebra.picture import picture
 from taskalgebra.planning import Plan, optimal_v, plan
 from taskalgebra.policy import GreedyPolicy
@@ -38,7 +39,7 @@ TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
 
 
 def solve(
-    world: World | TaskSpace,
+    world: World | TaskSpace | FiniteMDP,
     tasks: TaskSource | None = None,
     *,
     penalty: float | None = None,
@@ -47,16 +48,30 @@ def solve(
     """Plan the base tasks exactly and return them as skills that compose.
 
     Args:
-        world: a world with named tasks, or a bare task space.
+        world: an environment with named tasks, a task space, or a bare world, which gets a
+            `TaskSpace` with default rewards.
         tasks: names of the world's tasks; or `{name: Task}`, `{name: goals}`.  By default all named
             tasks of the world.
         penalty: r̄_MIN; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at.
     """
-    space, named = (world, {}) if isinstance(world, TaskSpace) else (world.space, world.tasks)
+    space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
     return Skills(
         space, base, plan(space, list(base.values()), penalty=penalty, tolerance=tolerance)
+    )
+
+
+def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:
+    if isinstance(world, World):
+        return world.space, world.tasks
+    if isinstance(world, TaskSpace):
+        return world, {}
+    if isinstance(world, FiniteMDP):
+        return TaskSpace(world), {}
+    raise TypeError(
+        f"cannot solve {world!r}; expected a World such as FourRooms(), a TaskSpace, or what "
+        f"from_text, from_arrays or from_gymnasium return"
     )
 
 
@@ -140,6 +155,16 @@ class Skills(Mapping[str, "Agent"]):
     def _agent(self, expression: Expression) -> Agent:
         values = compose_values(expression, self.values_of, self.solved.bounds)
         return Agent(self, expression, self._task(expression), values)
+
+    def __contains__(self, wanted: object) -> bool:
+        """Whether `skills[wanted]` is an agent: an expression or a task over the base tasks."""
+        if not isinstance(wanted, str | Expression | Task):
+            return False
+        try:
+            self._task(self._expression(wanted))
+        except ValueError:
+            return False
+        return True
 
     def __iter__(self) -> Iterator[str]:
         """The names of the base tasks."""
