@@ -27,6 +27,16 @@ class Report:
         """A figure without a bar, to put the others in proportion."""
         print(f"{name:<72} {figure:>10.4g} {unit}")
 
+    def fact(self, name: str, found: str) -> None:
+        """Something observed that is not a number."""
+        print(f"{name:<72} {found:>12}")
+
+    def exactly(self, name: str, found: object, expected: object) -> None:
+        """Something observed that must be as expected."""
+        self.short = self.short or found != expected
+        verdict = "ok" if found == expected else "short"
+        print(f"{name:<72} {found!s:>12} {expected!s:>12}  {verdict}", flush=True)
+
     def _line(self, name: str, figure: float, bar: str, ok: bool, unit: str) -> None:
         self.short = self.short or not ok
         print(f"{name:<72} {figure:>11.4g}{unit} {bar:>12}  {'ok' if ok else 'short'}", flush=True)

@@ -1,0 +1,52 @@
+"""The benchmarks measure the right thing: at toy size, what they compare agrees."""
+
+import numpy as np
+import pytest
+
+import algebra as algebra_benchmark
+import planning as planning_benchmark
+from maze import carve, maze_world
+from report import Report
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.expression import parse
+from taskalgebra.extended import compose_values
+from taskalgebra.planning import q_bar_star, return_to_goal
+
+
+def test_the_maze_is_one_piece_inside_walls():
+    free = carve(21, 31, 0.1, 3)
+    assert not (free[0].any() or free[-1].any() or free[:, 0].any() or free[:, -1].any())
+    mdp = maze_world(21, 31, 3, seed=3)
+    assert mdp.n_states == free.sum() + 3
+    assert mdp.ending.all()
+    assert np.isfinite(return_to_goal(mdp).to_goal[:, : free.sum()]).all()
+
+
+def test_scipy_and_plain_python_agree_with_the_planner_on_a_small_maze():
+    mdp = maze_world(21, 21, 4)
+    returns = return_to_goal(mdp)
+    for _, distances in planning_benchmark.scipy_distances(mdp).values():
+        assert np.allclose(-0.1 * distances, returns.to_goal)
+    space = FourRooms().space
+    task = space.task(["top_left"])
+    solved = q_bar_star(space, [task])
+    plain = planning_benchmark.plain_value_iteration(space.mdp, task.goal_reward, solved.penalty)
+    assert np.allclose(solved.values[0].table, plain)
+
+
+def test_bare_numpy_composes_the_same():
+    bounds, values = algebra_benchmark.family()
+    tables = {name: q.table for name, q in values.items()}
+    expression = parse("(a ^ b) & ~c | ~(d & e)")
+    bare = algebra_benchmark.bare(expression, tables, bounds.tables.total)
+    assert np.array_equal(compose_values(expression, values, bounds).table, bare)
+
+
+@pytest.mark.parametrize(("figure", "code"), [(3.0, 0), (1.0, 1)])
+def test_a_bar_that_falls_short_fails_the_run(figure, code, capsys):
+    report = Report()
+    report.at_least("speed", figure, 2)
+    with pytest.raises(SystemExit) as stop:
+        report.finish()
+    assert stop.value.code == code
+    assert ("short" in capsys.readouterr().out) == bool(code)
