@@ -149,7 +149,12 @@ def _shared_dynamics(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding
             )
             return Finding(SHARED, paper, False, detail, {"task": c.name})
         if not np.array_equal(c.mdp.goals, mdp.goals):
-            detail = f"task {c.name!r} ends in other states than the world"
+            same = np.array_equal(np.sort(c.mdp.goals), np.sort(mdp.goals))
+            detail = (
+                f"task {c.name!r} lists the goals in another order than the world"
+                if same
+                else f"task {c.name!r} ends in other states than the world"
+            )
             return Finding(SHARED, paper, False, detail, {"task": c.name})
         differing = _first_different_pair(mdp, c.mdp)
         if differing is not None:
@@ -267,7 +272,7 @@ def _no_positive_cycle(mdp: FiniteMDP) -> Finding:
 
 def positive_cycle(mdp: FiniteMDP, step_reward: Array) -> tuple[Array, list[int]]:
     """The best walk from each state, and the states of a positive cycle that can still end."""
-    tolerance = 1e-12 * max(1.0, float(np.abs(step_reward).max()))
+    tolerance = 1e-12 * float(np.abs(step_reward).max())
     h, cycle = cycles.best_walks(mdp.next_state, step_reward, mdp.ending, tolerance)
     return h, [int(s) for s in cycle]
 
@@ -294,11 +299,12 @@ def free_components(mdp: FiniteMDP, step_reward: Array) -> tuple[graph.IntArray,
     In a deterministic world with rewards above 0, rewards are first lowered by the best walk h, so
     that r(s, a) + h(s') − h(s) ≤ 0, with equality on cycles that cost nothing.
     """
-    cost = -step_reward
+    cost, rounding = -step_reward, 0.0
     if mdp.deterministic and (step_reward > 0).any():
         h, _ = positive_cycle(mdp, step_reward)
         cost = h[:, None] - h[mdp.next_state] - step_reward
-    free = (cost <= 1e-12) & mdp.ending[:, None] & ~mdp.is_goal[:, None]
+        rounding = 1e-12 * float(np.abs(step_reward).max())
+    free = (cost <= rounding) & mdp.ending[:, None] & ~mdp.is_goal[:, None]
     return cycles.end_components(
         mdp.offset, mdp.successor, mdp.n_states, mdp.n_actions, free.ravel()
     )

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from taskalgebra.expression import Expression, from_truth_table
+from taskalgebra.expression import MAX_NAMES, Expression, from_truth_table
 from taskalgebra.graph import BoolArray
+from taskalgebra.sum_of_products import all_true
 from taskalgebra.tasks import Task, TaskSpace
 
 
@@ -55,6 +56,8 @@ def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> 
             f"{len(chosen)} names for {labels.shape[1]} base tasks: {chosen}; "
             f"{space.mdp.n_goals} goals need {labels.shape[1]}"
         )
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"two base tasks have the same name: {chosen}; names must differ")
     return space.from_labels(dict(zip(chosen, labels.T, strict=True)))
 
 
@@ -62,7 +65,10 @@ def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
     """The label table `[G, K]` of some tasks: which goals each of them wants."""
     if not tasks:
         raise ValueError("no tasks were given; expected at least one")
+    space = next(iter(tasks.values())).space
     for name, task in tasks.items():
+        if task.space is not space:
+            raise ValueError(f"task {name!r} belongs to another space than the first; use one")
         if not task.two_valued:
             raise ValueError(
                 f"task {name!r} has more than two terminal rewards, so that no goal set describes "
@@ -98,10 +104,16 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
     Raises:
         ValueError: a desired goal and another one carry the same label.
     """
+    labels = labels_of(tasks)
+    if len(tasks) > MAX_NAMES:
+        raise ValueError(
+            f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
+        )
     mdp = next(iter(tasks.values())).space.mdp
-    wanted = {mdp.goal_index(g if isinstance(g, str) else int(g)) for g in desired}
+    named = [desired] if isinstance(desired, str) else desired
+    wanted = {mdp.goal_index(goal) for goal in named}
     goal_with: dict[int, int] = {}
-    for goal, row in enumerate(labels_of(tasks)):
+    for goal, row in enumerate(labels):
         label = sum(1 << j for j, one in enumerate(row) if one)
         other = goal_with.setdefault(label, goal)
         if (goal in wanted) != (other in wanted):
@@ -112,5 +124,5 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
                 f"add a base task that tells them apart"
             )
     table = sum(1 << label for label, goal in goal_with.items() if goal in wanted)
-    unused = sum(1 << label for label in range(2 ** len(tasks)) if label not in goal_with)
-    return from_truth_table(table, list(tasks), dont_care=unused)
+    used = sum(1 << label for label in goal_with)
+    return from_truth_table(table, list(tasks), dont_care=all_true(len(tasks)) ^ used)

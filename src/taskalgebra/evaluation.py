@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra import graph
 from taskalgebra.algebra import Array
@@ -48,7 +48,7 @@ class Evaluation:
 
 def rollouts(
     task: Task,
-    actions: NDArray[np.int64],
+    actions: ArrayLike,
     v_star: Array,
     *,
     episodes: int,
@@ -63,6 +63,7 @@ def rollouts(
     if episodes < 1:
         raise ValueError(f"episodes is {episodes}, expected at least 1")
     mdp = task.space.mdp
+    chosen = _actions(actions, task)
     limit = 10 * mdp.n_states if max_steps is None else max_steps
     if limit < 1:
         raise ValueError(f"max_steps is {max_steps}, expected at least 1")
@@ -73,7 +74,7 @@ def rollouts(
         mdp.probability,
         task.steps,
         mdp.is_goal,
-        np.asarray(actions, np.int64),
+        chosen,
         starts,
         limit,
         rng,
@@ -131,10 +132,11 @@ def _play(
     return returns, steps, ends
 
 
-def policy_return(task: Task, actions: NDArray[np.int64]) -> Array:
+def policy_return(task: Task, actions: ArrayLike) -> Array:
     """V^π_M(s), the exact expected return of one action a state; −∞ where π may never end."""
     mdp = task.space.mdp
-    pair = np.arange(mdp.n_states) * mdp.n_actions + np.asarray(actions, np.int64)
+    chosen = _actions(actions, task)
+    pair = np.arange(mdp.n_states) * mdp.n_actions + chosen
     counts = mdp.offset[pair + 1] - mdp.offset[pair]
     row = np.repeat(np.arange(mdp.n_states), counts)
     first = np.repeat(mdp.offset[pair] - np.cumsum(counts) + counts, counts)
@@ -145,16 +147,32 @@ def policy_return(task: Task, actions: NDArray[np.int64]) -> Array:
     live = np.flatnonzero(proper & ~mdp.is_goal)
     values = np.full(mdp.n_states, -np.inf)
     values[mdp.goals] = task.goal_reward
-    reward = task.steps[live, np.asarray(actions)[live]]
     if mdp.deterministic:
-        values[live] = _follow(column, task.steps, np.asarray(actions, np.int64), values, live)
+        values[live] = _follow(column, task.steps, chosen, values, live)
         return values
     matrix = np.eye(mdp.n_states)
     np.subtract.at(matrix, (row, column), mdp.probability[outcome])
-    known = mdp.goals
-    right = reward - matrix[np.ix_(live, known)] @ task.goal_reward
+    right = task.steps[live, chosen[live]] - matrix[np.ix_(live, mdp.goals)] @ task.goal_reward
     values[live] = np.linalg.solve(matrix[np.ix_(live, live)], right)
     return values
+
+
+def _actions(actions: ArrayLike, task: Task) -> NDArray[np.int64]:
+    """One action a state, checked: the kernels below do not look twice."""
+    mdp = task.space.mdp
+    given = np.asarray(actions)
+    if given.shape != (mdp.n_states,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"a policy is one action number a state, an array of {mdp.n_states} whole numbers; "
+            f"got shape {given.shape} of {given.dtype}"
+        )
+    if not 0 <= given.min() <= given.max() < mdp.n_actions:
+        s = int(np.flatnonzero((given < 0) | (given >= mdp.n_actions))[0])
+        raise ValueError(
+            f"action {given[s]} in {mdp.state_name(s)} does not exist; actions are 0 to "
+            f"{mdp.n_actions - 1}"
+        )
+    return given.astype(np.int64)
 
 
 def _may_miss(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.algebra import Array, BooleanElement, Bounds, conjunction, disjunction, negation
 from taskalgebra.expression import Expression, Name
@@ -62,6 +62,21 @@ def recover_v(q_bar: Array) -> Array:
     """V(s) = max_a Q(s, a)."""
     result: Array = recover_q(q_bar).max(axis=-1)
     return result
+
+
+def as_states(observations: ArrayLike, space: TaskSpace) -> NDArray[np.integer]:
+    """Observations of a finite world as an array of states, or a ValueError."""
+    states = np.asarray(observations)
+    n_states = space.mdp.n_states
+    if states.dtype.kind not in "iu":
+        raise ValueError(
+            f"observations of this world are states, whole numbers from 0 to {n_states - 1}; "
+            f"got {observations!r}"
+        )
+    if states.size and not 0 <= states.min() <= states.max() < n_states:
+        wrong = states[(states < 0) | (states >= n_states)].flat[0]
+        raise ValueError(f"state {wrong} does not exist; states are 0 to {n_states - 1}")
+    return states
 
 
 class ValueBounds(ABC):
@@ -228,7 +243,7 @@ class TableBounds(ValueBounds):
 
     def at(self, observations: ArrayLike) -> Bounds:
         """Rows of the two tables."""
-        states = np.asarray(observations)
+        states = as_states(observations, self.space)
         return Bounds(self.tables.universal[states], self.tables.empty[states])
 
     @property
@@ -257,7 +272,7 @@ class TabularQ(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Rows of the table."""
-        rows: Array = self.table[np.asarray(observations)]
+        rows: Array = self.table[as_states(observations, self.space)]
         return rows
 
     def _within_kind(self, operation: Callable[..., Any], *others: TabularQ) -> TabularQ:

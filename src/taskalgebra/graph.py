@@ -108,18 +108,16 @@ def can_reach(offset: IndexArray, state: IndexArray, targets: IntArray) -> BoolA
 @kernel
 def almost_surely(
     offset: NDArray[np.int64], successor: IntArray, n_actions: int, is_goal: BoolArray
-) -> tuple[BoolArray, IntArray]:
-    """States from which some policy reaches a goal with probability one, and such a policy.
+) -> BoolArray:
+    """Mark the states from which some policy reaches a goal with probability one.
 
     A state stays in the set while it has an action that cannot leave the set and that may bring it
     one step closer to a goal.  `offset` counts outcomes by state-action pair.
     """
     n_states = is_goal.size
     inside = np.ones(n_states, np.bool_)
-    action = np.full(n_states, -1, np.int32)
     while True:
         closer = is_goal.copy()
-        action[:] = -1
         grew = True
         while grew:
             grew = False
@@ -132,11 +130,11 @@ def almost_surely(
                         safe = safe and inside[successor[k]]
                         useful = useful or closer[successor[k]]
                     if safe and useful:
-                        closer[s], action[s] = True, a
+                        closer[s] = True
                         grew = True
                         break
         if np.array_equal(closer, inside):
-            return inside, action
+            return inside
         inside = closer
 
 

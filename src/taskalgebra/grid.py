@@ -20,6 +20,7 @@ is r(g) + r_step·(d + 1).  `stay` anywhere else passes the time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from textwrap import dedent
 
 import numpy as np
@@ -156,9 +157,9 @@ def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
 
 def _free_cell(cell: Cell, free: NDArray[np.bool_], what: str) -> Cell:
     try:
-        row, column = (int(i) for i in cell)
+        row, column = (index(i) for i in cell)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} is at {cell!r}, expected (row, column)") from None
+        raise ValueError(f"{what} is at {cell!r}, expected (row, column) as integers") from None
     if not (0 <= row < free.shape[0] and 0 <= column < free.shape[1]):
         raise ValueError(
             f"{what} at ({row}, {column}) lies outside the map of {free.shape[0]} rows and "

@@ -5,11 +5,12 @@ FrozenLake, Taxi, CliffWalking and others keep `env.unwrapped.P[s][a]`, a list o
 terminal state; the paper pays it in the terminal state.  The two are reconciled so that every
 episode has the same return:
 
-- Each state that a terminating outcome enters becomes a goal.  If it can also be entered without
-  ending the episode, an absorbing copy of it is added behind the states of the environment, whose
+- Each state that a terminating outcome enters becomes a goal.  If an episode can also start in it,
+  or pass through it, an absorbing copy of it is added behind the states of the environment, whose
   numbering is kept in any case.
 - r(g) is the reward on the way into g.  Should that differ between transitions, r(g) is the largest
   of them and the rest stays with the step.
+- Episodes start in the states of `initial_state_distrib`, each equally likely.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def from_gymnasium(
         step_cost: taken off every reward outside goals.  Where an environment lets time pass for
             nothing, as FrozenLake does, a small cost makes greedy policies hurry.
     """
-    table = getattr(getattr(env, "unwrapped", env), "P", None)
+    base = getattr(env, "unwrapped", env)
+    table = getattr(base, "P", None)
     if not isinstance(table, dict) or not table:
         raise ValueError(
             f"{env} has no transition table env.unwrapped.P; "
@@ -58,11 +60,21 @@ def from_gymnasium(
     )
     state, action, successor = rows[:, :3].astype(np.int64).T
     p, reward, ends = rows[:, 3], rows[:, 4], rows[:, 5] > 0
+    if not np.isfinite(reward).all():
+        at = int(np.flatnonzero(~np.isfinite(reward))[0])
+        raise ValueError(
+            f"the table pays {reward[at]} in state {state[at]}, action {action[at]}; "
+            f"expected finite rewards"
+        )
+    start = getattr(base, "initial_state_distrib", None)
+    starts = None if start is None else np.flatnonzero(start)
 
     terminal = np.unique(successor[ends])
     if not terminal.size:
         raise ValueError(f"{env} never terminates; a world needs at least one terminal state")
-    passed_through = np.unique(successor[~ends & (state != successor)])
+    passed_through = successor[~ends & (state != successor)]
+    if starts is not None:
+        passed_through = np.concatenate((passed_through, starts))
     copied = np.isin(terminal, passed_through)
     goals = np.where(copied, n_states + np.cumsum(copied) - 1, terminal)
     n_all = n_states + int(copied.sum())
@@ -83,7 +95,6 @@ def from_gymnasium(
     merged_pair, merged_successor = key // n_all, key % n_all
     extra = np.arange(n_states * n_actions, n_all * n_actions)
     merged_pair = np.concatenate((merged_pair, extra))
-    start = getattr(env.unwrapped, "initial_state_distrib", None)
     return from_outcomes(
         np.searchsorted(merged_pair, np.arange(n_all * n_actions + 1)),
         np.concatenate((merged_successor, extra // n_actions)),
@@ -91,8 +102,8 @@ def from_gymnasium(
         step_reward=step_reward - step_cost,
         goals=goals,
         shape=(n_all, n_actions),
-        goal_names=goal_names or [f"s{s}" for s in terminal],
+        goal_names=[f"s{s}" for s in terminal] if goal_names is None else goal_names,
         action_names=action_names,
-        starts=None if start is None else np.flatnonzero(start),
+        starts=starts,
         goal_reward=goal_reward,
     )

@@ -113,7 +113,7 @@ class FiniteMDP:
         if self.deterministic:
             offset, state, _ = self.predecessors
             return graph.can_reach(offset, state, self.goals)
-        return graph.almost_surely(self.offset, self.successor, self.n_actions, self.is_goal)[0]
+        return graph.almost_surely(self.offset, self.successor, self.n_actions, self.is_goal)
 
     def goal_index(self, goal: str | int) -> int:
         """The position of a goal in `goals`, by its name or by its position."""
@@ -176,7 +176,10 @@ def from_arrays(
     Raises:
         ValueError: a shape, a number or a name does not fit; the message says which and why.
     """
-    table = np.asarray(dynamics)
+    try:
+        table = np.asarray(dynamics)
+    except ValueError:
+        raise ValueError("the rows of dynamics have different lengths") from None
     if table.ndim == 2:
         n_states, n_actions = table.shape
         if not np.issubdtype(table.dtype, np.integer):
@@ -252,9 +255,13 @@ def from_outcomes(
         else finite(goal_reward, "goal_reward", (goal_states.size,)),
         cells=None if cells is None else _cells(cells, n_states),
     )
-    for array in (*rows, world.step_reward, world.goals):
+    world = replace(world, starts=_starts(starts, world))
+    for array in (*rows, world.step_reward, world.goals, world.starts):
         array.setflags(write=False)
-    return replace(world, starts=_starts(starts, world))
+    for optional in (world.goal_reward, world.cells):
+        if optional is not None:
+            optional.setflags(write=False)
+    return world
 
 
 def _outcomes(
@@ -280,11 +287,15 @@ def _absorb(
     """Check the outcomes and replace the rows of goals by self-loops."""
     n_states, n_actions = shape
     n_pairs = n_states * n_actions
-    if offset.shape != (n_pairs + 1,) or successor.shape != probability.shape:
+    fits = offset.shape == (n_pairs + 1,) and successor.shape == probability.shape
+    if not fits or offset[0] != 0 or offset[-1] != successor.size or (np.diff(offset) < 0).any():
         raise ValueError(
-            f"outcomes do not fit [S, A] = {shape}: {offset.size} offsets (expected {n_pairs + 1}),"
-            f" {successor.size} successors, {probability.size} probabilities"
+            f"outcomes do not fit [S, A] = {shape}: expected {n_pairs + 1} rising offsets from 0 "
+            f"to the number of outcomes; got {offset.size} offsets, {successor.size} successors, "
+            f"{probability.size} probabilities"
         )
+    if successor.dtype.kind not in "iu":
+        raise ValueError(f"successors must be whole numbers, got {successor.dtype}")
     is_goal = np.zeros(n_states, np.bool_)
     is_goal[goals] = True
     counts = np.diff(offset)
@@ -315,15 +326,28 @@ def _absorb(
             f"the probabilities of state {state}, action {action} add up to {sums[wrong[0]]}, "
             f"expected 1"
         )
-    kept_counts = np.where(is_goal.repeat(n_actions), 1, counts)
-    new_offset = np.concatenate(([0], np.cumsum(kept_counts)))
-    new_pair = np.repeat(np.arange(n_pairs), kept_counts)
-    new_live = ~is_goal[new_pair // n_actions]
-    new_successor = (new_pair // n_actions).astype(np.int32)
-    new_successor[new_live] = successor[live]
-    new_probability = np.ones(new_pair.size)
-    new_probability[new_live] = probability[live]
-    return new_offset, new_successor, new_probability
+    end = np.repeat(goals, n_actions)  # goals become self-loops
+    loops = (goals[:, None] * n_actions + np.arange(n_actions)).ravel()
+    return _merged(
+        np.concatenate((pair[live], loops)),
+        np.concatenate((successor[live], end)).astype(np.int64),
+        np.concatenate((probability[live], np.ones(loops.size))),
+        n_pairs,
+    )
+
+
+def _merged(
+    pair: NDArray[np.int64], successor: NDArray[np.int64], probability: Array, n_pairs: int
+) -> tuple[NDArray[np.int64], IntArray, Array]:
+    """Compressed rows, by successor, with outcomes that lead to the same state made one."""
+    order = np.lexsort((successor, pair))
+    pair, successor, probability = pair[order], successor[order], probability[order]
+    first = np.ones(pair.size, np.bool_)
+    first[1:] = (pair[1:] != pair[:-1]) | (successor[1:] != successor[:-1])
+    merged = np.add.reduceat(probability, np.flatnonzero(first))
+    offset = np.searchsorted(pair[first], np.arange(n_pairs + 1)).astype(np.int64)
+    merged[offset[:-1][np.diff(offset) == 1]] = 1.0
+    return offset, successor[first].astype(np.int32), merged
 
 
 def _goal_states(goals: Sequence[int] | ArrayLike, n_states: int) -> IntArray:
@@ -361,18 +385,22 @@ def _step_reward(reward: ArrayLike, goals: IntArray, shape: tuple[int, int]) -> 
 
 
 def _cells(cells: ArrayLike, n_states: int) -> NDArray[np.int64]:
-    array = np.asarray(cells, np.int64)
-    if array.shape != (n_states, 2):
-        raise ValueError(f"cells has shape {array.shape}, expected {(n_states, 2)}")
-    return array
+    array = np.array(cells)
+    if array.shape != (n_states, 2) or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"cells must be whole numbers of shape {(n_states, 2)}, row and column of each state; "
+            f"got shape {array.shape} of {array.dtype}"
+        )
+    return array.astype(np.int64)
 
 
 def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntArray:
     if starts is None:
         found = np.flatnonzero(world.ending & ~world.is_goal).astype(np.int32)
         if not found.size:
+            surely = "" if world.deterministic else " with certainty"
             raise ValueError(
-                "no goal can be reached from any state; check the dynamics and the goals"
+                f"no goal can be reached{surely} from any state; check the dynamics and the goals"
             )
         return found
     states = np.asarray(starts)

@@ -40,10 +40,11 @@ def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bo
             "this world has no map to draw on; make it with from_text, or pass cells=... to "
             "from_arrays"
         )
-    n_rows, n_columns = mdp.cells.max(axis=0) + 1
-    states = np.full((n_rows + 1, n_columns + 1), -1)
+    corner = mdp.cells.min(axis=0) - 1  # one ring of wall around all cells
+    states = np.full(mdp.cells.max(axis=0) + 2 - corner, -1)
     live = np.flatnonzero(~mdp.is_goal)
-    states[tuple(mdp.cells[live].T)] = live
+    for drawn in (mdp.goals, live):  # a cell that holds a goal shows the state to act in
+        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
     marks = _marks(task)
     shown = values[live][np.isfinite(values[live])]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
@@ -66,12 +67,12 @@ def _marks(task: Task) -> dict[int, str]:
     """The symbol of each cell that holds a goal."""
     mdp = task.space.mdp
     assert mdp.cells is not None
-    state_at = {tuple(mdp.cells[s]): int(s) for s in np.flatnonzero(~mdp.is_goal)}
+    order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
+    state_at = {tuple(mdp.cells[s]): int(s) for s in order}
     best = task.desired if task.two_valued else task.goal_reward == task.goal_reward.max()
     return {
         state_at[tuple(mdp.cells[goal])]: "◆" if wanted else "◇"
         for goal, wanted in zip(mdp.goals, best, strict=True)
-        if tuple(mdp.cells[goal]) in state_at
     }
 
 

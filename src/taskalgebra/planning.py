@@ -33,7 +33,14 @@ from taskalgebra import graph
 from taskalgebra.algebra import Array, Bounds
 from taskalgebra.assumptions import describe_cycle, positive_cycle
 from taskalgebra.compiled import kernel
-from taskalgebra.extended import ExtendedQ, TableBounds, TabularQ, ValueBounds, r_bar_min
+from taskalgebra.extended import (
+    ExtendedQ,
+    TableBounds,
+    TabularQ,
+    ValueBounds,
+    as_states,
+    r_bar_min,
+)
 from taskalgebra.graph import IntArray
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.stochastic_planning import ShortestPaths, bracketed_tables
@@ -196,7 +203,7 @@ class PlannedBounds(ValueBounds):
 
     def at(self, observations: ArrayLike) -> Bounds:
         """Rows of the two bounds for these states."""
-        states = np.asarray(observations)
+        states = as_states(observations, self.space)
         return Bounds(
             self.returns.q_bar(self.space.r_universal, self.penalty, states),
             self.returns.q_bar(self.space.r_empty, self.penalty, states),
@@ -214,7 +221,7 @@ class PlannedQ(ExtendedQ):
     def q_bar(self, observations: ArrayLike) -> Array:
         """Rows of Q̄*_M for these states."""
         bounds = self.bounds
-        states = np.asarray(observations)
+        states = as_states(observations, self.space)
         return bounds.returns.q_bar(self.task.goal_reward, bounds.penalty, states)
 
 
@@ -253,7 +260,7 @@ def plan(
             f"dense tasks need tables, and {entries:,} entries exceed {LARGEST_TABLE:,}; "
             f"plan a smaller world"
         )
-    low = r_bar_min(space) if penalty is None else float(penalty)
+    low = _penalty(space, penalty)
     bounds = PlannedBounds(space, return_to_goal(mdp), low)
     return Plan(tuple(PlannedQ(task, bounds) for task in tasks), bounds, low, 0.0)
 
@@ -267,9 +274,9 @@ def q_bar_star(
 ) -> Plan:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
     _require_space(space, tasks)
-    low = r_bar_min(space) if penalty is None else float(penalty)
-    if not np.isfinite(low):
-        raise ValueError(f"the penalty r̄_MIN is {low}, expected a finite number")
+    low = _penalty(space, penalty)
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
     wanted = [space.universal, space.empty, *tasks]
     tables: list[Array] = [np.empty(0)] * len(wanted)
     error = 0.0
@@ -295,6 +302,13 @@ def _tables(
     return [returns.q_bar(rewards, penalty, states) for rewards in goal_reward], 0.0
 
 
+def _penalty(space: TaskSpace, given: float | None) -> float:
+    penalty = r_bar_min(space) if given is None else float(given)
+    if not np.isfinite(penalty):
+        raise ValueError(f"the penalty r̄_MIN is {penalty}, expected a finite number")
+    return penalty
+
+
 def _require_space(space: TaskSpace, tasks: Sequence[Task]) -> None:
     for task in tasks:
         if task.space is not space:
@@ -308,6 +322,8 @@ def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
     goal forgoes what it could gain by changing its mind.
     """
     mdp = task.space.mdp
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
     if not mdp.deterministic:
         return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
     best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)

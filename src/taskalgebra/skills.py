@@ -94,6 +94,8 @@ def _base_tasks(
         found = {n: t if isinstance(t, Task) else space.task(t) for n, t in tasks.items()}
     else:
         names = list(tasks)
+        if len(set(names)) != len(names):
+            raise ValueError(f"a task is listed twice: {names}")
         for name in names:
             if name not in named:
                 raise ValueError(
@@ -165,6 +167,10 @@ class Skills(Mapping[str, "Agent"]):
         except ValueError:
             return False
         return True
+
+    def get(self, wanted: Any, default: Any = None) -> Any:
+        """The agent, or the default where `skills[wanted]` would raise."""
+        return self[wanted] if wanted in self else default
 
     def __iter__(self) -> Iterator[str]:
         """The names of the base tasks."""

@@ -6,8 +6,8 @@ Repeated backups are applied to a lower and an upper bound of the optimum over p
 until they meet.  Half their distance is the error bound, whatever the world:
 
 - upper: the largest terminal reward, because steps earn nothing (r ≤ 0 is required);
-- lower: a policy π₀ that surely ends, with a certified number of steps.  If w ≥ 0 satisfies
-  1 + P_π₀ w ≤ w + δ with δ < 1, then w / (1 − δ) is at least the expected number of steps.
+- lower: the policy π that ends soonest, with a certified number of steps.  If w ≥ 0 satisfies
+  1 + P_π w ≤ w + δ with δ < 1, then w / (1 − δ) is at least the expected number of steps of π.
 
 States in which an agent can stay for ever at no cost would hold the upper bound up.  Such a set is
 treated as one state: all its members are worth its best way out (the "end components" of
@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra import graph
 from taskalgebra.algebra import Array
 from taskalgebra.assumptions import free_components
 from taskalgebra.compiled import kernel
@@ -42,7 +41,7 @@ class ShortestPaths:
     """
 
     def __init__(self, mdp: FiniteMDP, step_reward: Array) -> None:
-        """Find a proper policy, how long it takes, and where an agent can stay at no cost."""
+        """Find how long it takes to end, and where an agent can stay at no cost."""
         positive = np.argwhere(step_reward > 0)
         if positive.size:
             s, a = positive[0]
@@ -52,11 +51,9 @@ class ShortestPaths:
             )
         self.mdp = mdp
         self.step_reward = step_reward
-        self.ending, policy = graph.almost_surely(
-            mdp.offset, mdp.successor, mdp.n_actions, mdp.is_goal
-        )
-        self.duration = _certified_duration(mdp, policy, self.ending)
+        self.ending = mdp.ending
         self.usable = _usable(mdp, self.ending)
+        self.duration = _certified_duration(mdp, self.usable, self.ending)
         self.component, self.inner = free_components(mdp, step_reward)
 
     def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
@@ -65,8 +62,6 @@ class ShortestPaths:
         The bounds stop moving when they are within a rounding error of each other, so the error may
         be above a tolerance that asks for more than float64 holds.
         """
-        if not tolerance > 0:
-            raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
         mdp = self.mdp
         lower = terminal.min() + self.step_reward.min() * self.duration
         upper = np.full(mdp.n_states, terminal.max())
@@ -124,50 +119,51 @@ def _usable(mdp: FiniteMDP, ending: BoolArray) -> BoolArray:
     return usable
 
 
-def _certified_duration(mdp: FiniteMDP, policy: IntArray, ending: BoolArray) -> Array:
-    """[S], at least the expected number of steps of the policy, from states that surely end."""
-    walking = ending & ~mdp.is_goal
+def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) -> Array:
+    """[S], at least the expected number of steps of a policy that hurries, where one can end."""
     duration = np.zeros(mdp.n_states)
-    delta = _walk_time(
+    delta = _hurry(
         mdp.offset,
         mdp.successor,
         mdp.probability,
-        mdp.n_actions,
-        np.maximum(policy, 0),
-        walking,
+        usable,
+        ending & ~mdp.is_goal,
         duration,
         MOST_SWEEPS,
     )
     if delta > 0.5:
         raise ConvergenceError(
-            f"some state needs more than about {MOST_SWEEPS:,} steps to end even when it tries; "
+            f"some state needs more than about {MOST_SWEEPS:,} steps to end even when it hurries; "
             f"this world is too slow to plan"
         )
     return duration / (1.0 - delta)
 
 
 @kernel
-def _walk_time(
+def _hurry(
     offset: NDArray[np.int64],
     successor: IntArray,
     probability: Array,
-    n_actions: int,
-    policy: IntArray,
+    usable: BoolArray,
     walking: BoolArray,
     duration: Array,
     most_sweeps: int,
 ) -> float:
-    """Raise duration towards 1 + P·duration; return the largest δ = 1 + P·duration − duration."""
+    """Raise w towards 1 + min_a P_a w; return the largest δ = 1 + min_a P_a w − w."""
+    n_actions = usable.size // walking.size
     delta = 1.0
     for _ in range(most_sweeps):
         delta = 0.0
         raised = duration.copy()
         for s in range(walking.size):
             if walking[s]:
-                pair = s * n_actions + policy[s]
-                raised[s] = 1.0
-                for k in range(offset[pair], offset[pair + 1]):
-                    raised[s] += probability[k] * duration[successor[k]]
+                raised[s] = np.inf
+                for pair in range(s * n_actions, (s + 1) * n_actions):
+                    if usable[pair]:
+                        steps = 1.0
+                        for k in range(offset[pair], offset[pair + 1]):
+                            steps += probability[k] * duration[successor[k]]
+                        raised[s] = min(raised[s], steps)
                 delta = max(delta, raised[s] - duration[s])
         if delta <= 0.5:
             return delta

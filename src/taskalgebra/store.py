@@ -1,9 +1,10 @@
 """Skills on disk: numbers in an npz file, words in a JSON manifest, never pickle.
 
-A directory holds `manifest.json` and one data file, whose name carries the hash of its contents.
+A directory holds `manifest.json` and one data file, `skills-HASH.npz`, named after its contents.
 The data file is written first, under a temporary name, and moved into place; then the manifest is
-replaced in one step; then older data files are removed.  Whatever is interrupted, the directory
-holds either the old skills or the new ones.
+replaced in one step; then the data file of the manifest before is removed.  Whatever is
+interrupted, the directory holds either the old skills or the new ones.  Files of others are never
+touched.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
+import re
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,22 @@ from taskalgebra.tasks import Task, TaskSpace
 FORMAT = "taskalgebra skills 1"
 MANIFEST = "manifest.json"
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
+_DATA = re.compile(r"skills-[0-9a-f]{16}\.npz")
+_OURS = re.compile(r"skills-[0-9a-f]{16}\.npz|\.skills-\w+\.tmp")
+
+
+class Manifest(TypedDict):
+    """What the JSON file holds."""
+
+    format: str
+    data: str
+    sha256: str
+    tasks: list[str]
+    goals: list[str]
+    actions: list[str]
+    tables: bool
+    penalty: float
+    error_bound: float
 
 
 class StoreError(ValueError):
@@ -38,12 +57,12 @@ class StoreError(ValueError):
 
 def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
     """Save a task space, its base tasks and their values."""
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"{path} is a file; give a directory to save skills in")
-    if path.is_dir() and any(path.iterdir()) and not (path / MANIFEST).exists():
-        raise StoreError(f"{path} holds other files; give a new or empty directory")
+    before = _claim(path)
     arrays = _world_arrays(space)
     arrays["tasks"] = np.stack([task.goal_reward for task in tasks.values()])
+    for i, task in enumerate(tasks.values()):
+        if task.step_reward is not None:
+            arrays[f"steps_{i}"] = task.step_reward
     tabular = isinstance(solved.bounds, TableBounds)
     if isinstance(solved.bounds, TableBounds):
         arrays["q_universal"] = solved.bounds.tables.universal
@@ -51,36 +70,51 @@ def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan)
         for i, values in enumerate(solved.values):
             assert isinstance(values, TabularQ)
             arrays[f"q_{i}"] = values.table
-    if any(task.step_reward is not None for task in tasks.values()):
-        arrays["task_steps"] = np.stack([task.steps for task in tasks.values()])
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     data = buffer.getvalue()
     digest = hashlib.sha256(data).hexdigest()
-    manifest = {
-        "format": FORMAT,
-        "data": f"{digest[:16]}.npz",
-        "sha256": digest,
-        "tasks": list(tasks),
-        "goals": list(space.mdp.goal_names),
-        "actions": list(space.mdp.action_names),
-        "tables": tabular,
-        "penalty": solved.penalty,
-        "error_bound": solved.error_bound,
-    }
+    manifest = Manifest(
+        format=FORMAT,
+        data=f"skills-{digest[:16]}.npz",
+        sha256=digest,
+        tasks=list(tasks),
+        goals=list(space.mdp.goal_names),
+        actions=list(space.mdp.action_names),
+        tables=tabular,
+        penalty=solved.penalty,
+        error_bound=solved.error_bound,
+    )
     path.mkdir(parents=True, exist_ok=True)
-    _replace(path / str(manifest["data"]), data)
+    _replace(path / manifest["data"], data)
     _replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
-    for old in path.glob("*.npz"):
-        if old.name != manifest["data"]:
-            old.unlink()
+    if before is not None and before["data"] != manifest["data"]:
+        (path / before["data"]).unlink(missing_ok=True)
+
+
+def _claim(path: Path) -> Manifest | None:
+    """Make sure that a directory is ours to write to; return the manifest it holds, if any."""
+    if path.exists() and not path.is_dir():
+        raise StoreError(f"{path} is a file; give a directory to save skills in")
+    if (path / MANIFEST).exists():
+        try:
+            return _manifest(path)
+        except StoreError as error:
+            raise StoreError(f"{error}; to save here, give a new or empty directory") from None
+    # Data files and temporary ones may be left from a first save that was interrupted.
+    strangers = [f.name for f in path.glob("*") if not _OURS.fullmatch(f.name)]
+    if strangers:
+        raise StoreError(
+            f"{path} holds other files, such as {strangers[0]!r}; give a new or empty directory"
+        )
+    return None
 
 
 def read(path: Path) -> tuple[TaskSpace, dict[str, Task], Plan]:
     """Load what `write` saved, or raise a StoreError that says what is wrong."""
     manifest = _manifest(path)
     try:
-        data = (path / Path(manifest["data"]).name).read_bytes()
+        data = (path / manifest["data"]).read_bytes()
     except OSError as error:
         raise StoreError(
             f"cannot read the data of {path}: {error}; save the skills again"
@@ -96,19 +130,50 @@ def read(path: Path) -> tuple[TaskSpace, dict[str, Task], Plan]:
         raise StoreError(f"{path} does not hold consistent skills: {error}") from error
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> Manifest:
+    """The manifest of a directory, every entry checked."""
+    file = path / MANIFEST
     try:
-        manifest = json.loads((path / MANIFEST).read_text())
+        manifest = json.loads(file.read_text())
     except OSError:
         raise StoreError(f"no skills at {path}: {MANIFEST} is missing or not readable") from None
     except ValueError:
-        raise StoreError(f"{path / MANIFEST} is not valid JSON; save the skills again") from None
+        raise StoreError(f"{file} is not valid JSON; it was not written by this library") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise StoreError(f"{path / MANIFEST} is not of the format {FORMAT!r}")
-    for key in ("data", "sha256", "tasks", "goals", "actions", "tables", "penalty", "error_bound"):
-        if key not in manifest:
-            raise StoreError(f"{path / MANIFEST} has no entry {key!r}; save the skills again")
-    return manifest
+        raise StoreError(f"{file} is not of the format {FORMAT!r}; it belongs to something else")
+    for key, fits in _ENTRIES.items():
+        if not fits(manifest.get(key)):
+            raise StoreError(
+                f"{file} has {manifest.get(key)!r} for {key!r}, which is missing or not sensible; "
+                f"save the skills again"
+            )
+    return cast(Manifest, manifest)
+
+
+def _is_names(value: Any) -> bool:
+    """Whether a value is a non-empty list of different, non-empty strings."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(name, str) and name for name in value)
+        and len(set(value)) == len(value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_ENTRIES: dict[str, Callable[[Any], bool]] = {
+    "data": lambda v: isinstance(v, str) and _DATA.fullmatch(v) is not None,
+    "sha256": lambda v: isinstance(v, str),
+    "tasks": _is_names,
+    "goals": _is_names,
+    "actions": _is_names,
+    "tables": lambda v: isinstance(v, bool),
+    "penalty": _is_number,
+    "error_bound": _is_number,
+}
 
 
 def _world_arrays(space: TaskSpace) -> dict[str, NDArray[Any]]:
@@ -122,17 +187,18 @@ def _world_arrays(space: TaskSpace) -> dict[str, NDArray[Any]]:
 
 
 def _restore(
-    manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    manifest: Manifest, arrays: dict[str, NDArray[Any]]
 ) -> tuple[TaskSpace, dict[str, Task], Plan]:
     space = TaskSpace(
         _world(manifest, arrays), r_universal=arrays["r_universal"], r_empty=arrays["r_empty"]
     )
-    steps = arrays.get("task_steps")
+    if len(arrays["tasks"]) != len(manifest["tasks"]):
+        raise ValueError(f"{len(manifest['tasks'])} task names, {len(arrays['tasks'])} tasks")
     tasks = {
-        name: space.from_rewards(arrays["tasks"][i], None if steps is None else steps[i])
+        name: space.from_rewards(arrays["tasks"][i], arrays.get(f"steps_{i}"))
         for i, name in enumerate(manifest["tasks"])
     }
-    penalty = float(manifest["penalty"])
+    penalty = manifest["penalty"]
     if not manifest["tables"]:
         return space, tasks, plan(space, list(tasks.values()), penalty=penalty)
     bounds = TableBounds(space, Bounds(arrays["q_universal"], arrays["q_empty"]))
@@ -141,10 +207,10 @@ def _restore(
     for table in (arrays["q_universal"], arrays["q_empty"], *(q.table for q in values)):
         if table.shape != expected:
             raise ValueError(f"a table has shape {table.shape}, the world needs {expected}")
-    return space, tasks, Plan(values, bounds, penalty, float(manifest["error_bound"]))
+    return space, tasks, Plan(values, bounds, penalty, manifest["error_bound"])
 
 
-def _world(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FiniteMDP:
+def _world(manifest: Manifest, arrays: dict[str, NDArray[Any]]) -> FiniteMDP:
     n_states, n_actions = arrays["step_reward"].shape
     return from_outcomes(
         arrays["offset"],
@@ -163,7 +229,7 @@ def _world(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FiniteM
 
 def _replace(path: Path, data: bytes) -> None:
     """Write a file under a temporary name and move it into place."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".skills-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

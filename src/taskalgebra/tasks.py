@@ -48,6 +48,12 @@ class Task(BooleanElement):
     goal_reward: Array  # [G]
     step_reward: Array | None = None  # [S, A]
 
+    def __post_init__(self) -> None:
+        """Tasks are hashed, so their rewards must not change."""
+        for rewards in (self.goal_reward, self.step_reward):
+            if rewards is not None:
+                rewards.setflags(write=False)
+
     @property
     def desired(self) -> BoolArray:
         """[G], the goals with r_M(g) = r_U."""
@@ -193,7 +199,7 @@ class TaskSpace:
             chosen = [goal.number for goal in self.goals if desired(goal)]
             asked = "the predicate"
         else:
-            named = [desired] if isinstance(desired, str | int) else list(desired)
+            named = [desired] if isinstance(desired, str | int | np.integer) else list(desired)
             chosen = [self.mdp.goal_index(goal) for goal in named]
             asked = f"{named!r}"
             if len(set(chosen)) != len(chosen):
@@ -255,7 +261,13 @@ class TaskSpace:
         """One task a column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
         if not labels:
             raise ValueError("the label table has no columns; give at least one task")
-        return {name: self.from_desired(column) for name, column in labels.items()}
+        tasks = {}
+        for name, column in labels.items():
+            try:
+                tasks[name] = self.from_desired(column)
+            except ValueError as error:
+                raise ValueError(f"the labels of task {name!r} do not fit: {error}") from None
+        return tasks
 
     @property
     def original(self) -> Task:

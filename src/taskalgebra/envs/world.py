@@ -40,6 +40,9 @@ class World(gym.Env[Any, Any]):
         """Set the spaces of Gymnasium from the sizes of the world."""
         self.space = space
         self.tasks = dict(tasks or {})
+        for name, named in self.tasks.items():
+            if named.space is not space:
+                raise ValueError(f"task {name!r} belongs to another space than this world")
         self.observation_space = gym.spaces.Discrete(space.mdp.n_states)
         self.action_space = gym.spaces.Discrete(space.mdp.n_actions)
         self.task = self.find_task(space.universal if task is None else task)
@@ -65,7 +68,11 @@ class World(gym.Env[Any, Any]):
         start = (options or {}).get("state")
         if start is None:
             start = self.np_random.choice(mdp.starts)
-        elif not 0 <= start < mdp.n_states or not mdp.ending[start]:
+        elif (
+            not isinstance(start, int | np.integer)
+            or not 0 <= start < mdp.n_states
+            or not mdp.ending[start]
+        ):
             raise ValueError(
                 f"cannot start in state {start}: expected one of 0 to {mdp.n_states - 1} with a "
                 f"path to some goal"
