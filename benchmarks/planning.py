@@ -14,18 +14,18 @@ import numpy as np
 import taskalgebra as ta
 from maze import maze_world
 from report import Report, best_time
-from taskalgebra.extended import r_bar_min
+from taskalgebra.extended import r_bar_min_of
 from taskalgebra.planning import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
 from taskalgebra.tasks import TaskSpace
 
 
-def plain_value_iteration(mdp, goal_reward, penalty):
+def plain_value_iteration(mdp, goal_reward, r_bar_min):
     """Q̄* by loops over lists: what one writes first."""
     next_state, step = mdp.next_state.tolist(), mdp.step_reward.tolist()
     states, actions = range(mdp.n_states), range(mdp.n_actions)
     result = []
     for g in range(mdp.n_goals):
-        v = {int(s): penalty for s in mdp.goals}
+        v = {int(s): r_bar_min for s in mdp.goals}
         v[int(mdp.goals[g])] = float(goal_reward[g])
         value = [v.get(s, -float("inf")) for s in states]
         while True:
@@ -44,10 +44,10 @@ def four_rooms(report):
     """All goals of the 40-goal Four Rooms."""
     world = ta.FourRooms(40)
     space, task = world.space, next(iter(world.tasks.values()))
-    penalty = r_bar_min(space)
+    r_bar_min = r_bar_min_of(space)
     ours = best_time(lambda: q_bar_star(space, [task]), 20)
     start = time.perf_counter()
-    plain = plain_value_iteration(space.mdp, task.goal_reward, penalty)
+    plain = plain_value_iteration(space.mdp, task.goal_reward, r_bar_min)
     slow = time.perf_counter() - start
     planned = q_bar_star(space, [task]).values[0].table
     assert np.abs(planned - plain).max() < 1e-12
@@ -117,7 +117,7 @@ def large_maze(report):
     report.at_least("maze: fastest scipy routine / ours", min(slowest) / ours, 3)
 
     space = TaskSpace(mdp)
-    bounds = PlannedBounds(space, returns, r_bar_min(space))
+    bounds = PlannedBounds(space, returns, r_bar_min_of(space))
     task = PlannedQ(space.task([0, 3, 5]), bounds) ^ PlannedQ(space.task([5, 7]), bounds)
     states = np.arange(1000)
     report.note(

@@ -38,7 +38,7 @@ def plain_q_of_task(task):
     return plain_q(mdp.next_state.tolist(), task.steps.tolist(), terminal)
 
 
-def extended_q(next_state, step_reward, goals, goal_reward, penalty):
+def extended_q(next_state, step_reward, goals, goal_reward, r_bar_min):
     """Q̄*(s, g, a): for each g, value iteration in M_g, whose reward is r̄(·, g, ·).
 
     `goal_reward` is [G] or, for rewards that depend on the action, [G, A].
@@ -48,17 +48,17 @@ def extended_q(next_state, step_reward, goals, goal_reward, penalty):
     for i, _ in enumerate(goals):
         terminal = {}
         for j, other in enumerate(goals):
-            paid = np.broadcast_to(goal_reward[j], n_actions) if i == j else [penalty] * n_actions
+            paid = np.broadcast_to(goal_reward[j], n_actions) if i == j else [r_bar_min] * n_actions
             terminal[int(other)] = list(paid)
         slices.append(plain_q(next_state, step_reward, terminal))
     return np.stack(slices, axis=1)
 
 
-def extended_q_of_task(task, penalty):
+def extended_q_of_task(task, r_bar_min):
     """Q̄*_M(s, g, a) of a task of a deterministic space."""
     mdp = task.space.mdp
     return extended_q(
-        mdp.next_state.tolist(), task.steps.tolist(), mdp.goals, task.goal_reward, penalty
+        mdp.next_state.tolist(), task.steps.tolist(), mdp.goals, task.goal_reward, r_bar_min
     )
 
 

@@ -33,7 +33,7 @@ def worlds(draw, step_rewards=free_or_costly, max_states=9):
 @st.composite
 def spaces(draw, **options):
     """A task space over a random world, with two dyadic terminal rewards."""
-    low, high = sorted((draw(eighths), draw(eighths)))
+    low, high = sorted(draw(st.lists(eighths, min_size=2, max_size=2, unique=True)))
     return TaskSpace(draw(worlds(**options)), r_empty=low, r_universal=high)
 
 

@@ -30,7 +30,7 @@ def test_scipy_and_plain_python_agree_with_the_planner_on_a_small_maze():
     space = FourRooms().space
     task = space.task(["top_left"])
     solved = q_bar_star(space, [task])
-    plain = planning_benchmark.plain_value_iteration(space.mdp, task.goal_reward, solved.penalty)
+    plain = planning_benchmark.plain_value_iteration(space.mdp, task.goal_reward, solved.r_bar_min)
     assert np.allclose(solved.values[0].table, plain)
 
 

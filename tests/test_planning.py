@@ -47,7 +47,7 @@ def test_rewards_above_zero_are_planned_unless_a_cycle_earns(data):
             q_bar_star(space, [task])
     else:
         solved = q_bar_star(space, [task])
-        assert np.array_equal(solved.values[0].table, extended_q_of_task(task, solved.penalty))
+        assert np.array_equal(solved.values[0].table, extended_q_of_task(task, solved.r_bar_min))
 
 
 @given(st.data())
@@ -127,7 +127,7 @@ def test_dense_tasks_are_planned_on_their_own_rewards(space):
     shape = space.mdp.step_reward.shape
     dense = space.from_rewards(space.r_universal, -rng.integers(1, 9, shape) / 8)
     solved = q_bar_star(space, [dense, space.empty])
-    assert np.array_equal(solved.values[0].table, extended_q_of_task(dense, solved.penalty))
+    assert np.array_equal(solved.values[0].table, extended_q_of_task(dense, solved.r_bar_min))
     assert solved.values[1] == solved.bounds.empty
     assert np.array_equal(optimal_v(dense), plain_q_of_task(dense).max(axis=1))
 
@@ -147,10 +147,10 @@ def test_tasks_of_another_space_are_refused(space):
         q_bar_star(space, [other.universal])
 
 
-@pytest.mark.parametrize("penalty", [np.nan, -np.inf, np.inf])
-def test_a_penalty_that_is_no_number_is_refused(space, penalty):
+@pytest.mark.parametrize("r_bar_min", [np.nan, -np.inf, np.inf])
+def test_a_penalty_that_is_no_number_is_refused(space, r_bar_min):
     with pytest.raises(ValueError, match="expected a finite number"):
-        q_bar_star(space, [space.universal], penalty=penalty)
+        q_bar_star(space, [space.universal], r_bar_min=r_bar_min)
 
 
 def test_values_count_the_steps_of_a_corridor():

@@ -71,13 +71,13 @@ def best_of_all_policies(dense, rewards, terminal):
     return best
 
 
-def q_bar_of_all_policies(dense, world, goal_reward, penalty):
+def q_bar_of_all_policies(dense, world, goal_reward, r_bar_min):
     """Q̄(s, g, a) by its definition, each V̄(·, g) from the enumeration."""
     n, n_actions, _ = dense.shape
     goals = world.goals.tolist()
     table = np.empty((n, len(goals), n_actions))
     for i, g in enumerate(goals):
-        terminal = {other: goal_reward[i] if other == g else penalty for other in goals}
+        terminal = {other: goal_reward[i] if other == g else r_bar_min for other in goals}
         v_bar = best_of_all_policies(dense, world.step_reward, terminal)
         for s, a in product(range(n), range(n_actions)):
             table[s, i, a] = (
@@ -108,15 +108,15 @@ def test_the_optimum_is_that_of_all_proper_policies(drawn, other):
 
 @settings(max_examples=60, deadline=None)
 @given(small_worlds(), st.sampled_from([-3.0, -20.0]))
-def test_extended_values_are_those_of_all_proper_policies(drawn, penalty):
+def test_extended_values_are_those_of_all_proper_policies(drawn, r_bar_min):
     dense, world = drawn
     space = TaskSpace(world, r_universal=2.0, r_empty=-1.0)
     task = space.from_rewards([0.5, 2.0][: world.n_goals])
-    solved = plan(space, [task, space.universal], penalty=penalty)
+    solved = plan(space, [task, space.universal], r_bar_min=r_bar_min)
     for values, rewards in zip(solved.values, (task.goal_reward, [2.0, 2.0]), strict=True):
-        assert_close(values.table, q_bar_of_all_policies(dense, world, rewards, penalty), 1e-9)
+        assert_close(values.table, q_bar_of_all_policies(dense, world, rewards, r_bar_min), 1e-9)
     for bound, reward in ((solved.bounds.universal, 2.0), (solved.bounds.empty, -1.0)):
-        expected = q_bar_of_all_policies(dense, world, [reward] * 2, penalty)
+        expected = q_bar_of_all_policies(dense, world, [reward] * 2, r_bar_min)
         assert_close(bound.table, expected, 1e-9)
 
 
@@ -126,7 +126,7 @@ def test_the_error_is_never_above_its_bound(drawn, tolerance):
     dense, world = drawn
     space = TaskSpace(world, r_universal=2.0, r_empty=-1.0)
     task = space.from_rewards([0.5, 2.0][: world.n_goals])
-    solved = q_bar_star(space, [task], penalty=-5.0, tolerance=tolerance)
+    solved = q_bar_star(space, [task], r_bar_min=-5.0, tolerance=tolerance)
     assert solved.error_bound <= tolerance
     expected = q_bar_of_all_policies(dense, world, task.goal_reward, -5.0)
     assert_close(solved.values[0].table, expected, solved.error_bound + 1e-12)
@@ -245,11 +245,11 @@ def test_a_bad_tolerance_is_refused_in_deterministic_worlds_too(tolerance):
         plan(space, [space.universal], tolerance=tolerance)
 
 
-@pytest.mark.parametrize("penalty", [np.nan, np.inf, -np.inf])
-def test_a_penalty_that_is_not_a_number_is_refused(penalty):
+@pytest.mark.parametrize("r_bar_min", [np.nan, np.inf, -np.inf])
+def test_a_penalty_that_is_not_a_number_is_refused(r_bar_min):
     space = TaskSpace(from_text("A.", slip_probability=0.5))
-    with pytest.raises(ValueError, match=f"{penalty}, expected a finite number"):
-        plan(space, [space.universal], penalty=penalty)
+    with pytest.raises(ValueError, match=f"{r_bar_min}, expected a finite number"):
+        plan(space, [space.universal], r_bar_min=r_bar_min)
 
 
 def test_steps_that_pay_are_refused_where_outcomes_are_random():

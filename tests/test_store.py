@@ -101,7 +101,7 @@ def test_a_foreign_manifest_is_refused(folder, content):
 
 
 @pytest.mark.parametrize(
-    "key", ["data", "sha256", "tasks", "goals", "actions", "tables", "penalty", "error_bound"]
+    "key", ["data", "sha256", "tasks", "goals", "actions", "tables", "r_bar_min", "error_bound"]
 )
 def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -128,9 +128,9 @@ def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
         {"goals": None},
         {"goals": 7},
         {"actions": ["up"]},
-        {"penalty": None},
-        {"penalty": "low"},
-        {"penalty": [1]},
+        {"r_bar_min": None},
+        {"r_bar_min": "low"},
+        {"r_bar_min": [1]},
         {"error_bound": None},
         {"error_bound": {}},
     ],

@@ -129,7 +129,7 @@ REFUSED = {
     "labels for other goals": (lambda: SPACE.from_labels({"x": [1, 0]}), ["3 goals", "[1, 0]"]),
     "r_empty above r_universal": (
         lambda: TaskSpace(WORLD, r_universal=1.0, r_empty=[0.0, 1.5, 0.0]),
-        ["r_empty = 1.5", "r_universal = 1", "goal 'B'", "r_empty ≤ r_universal"],
+        ["r_empty = 1.5", "r_universal = 1", "goal 'B'", "must pay more"],
     ),
     "r_universal for other goals": (
         lambda: TaskSpace(WORLD, r_universal=[1.0, 1.0]),

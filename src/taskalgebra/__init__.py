@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from taskalgebra.skills import Skills as Skills
     from taskalgebra.skills import load as load
     from taskalgebra.skills import solve as solve
+    from taskalgebra.stochastic_planning import ConvergenceError as ConvergenceError
     from taskalgebra.store import StoreError as StoreError
     from taskalgebra.tasks import Task as Task
     from taskalgebra.tasks import TaskSpace as TaskSpace
@@ -65,6 +66,7 @@ _HOME = {
     "mdp": ("FiniteMDP", "from_arrays"),
     "planning": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "skills": ("Agent", "Skills", "load", "solve"),
+    "stochastic_planning": ("ConvergenceError",),
     "store": ("StoreError",),
     "tasks": ("Task", "TaskSpace"),
 }

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,53 +102,51 @@ class BooleanElement(ABC):
 
     def __bool__(self) -> bool:
         """Refuse: Python's `and`, `or` and `not` cannot be overloaded."""
-        kind = type(self).__name__
         raise TypeError(
-            f"a {kind} has no truth value; write a & b, a | b, ~a (not: a and b, a or b, not a)"
+            f"{type(self).__name__} has no truth value; "
+            f"write a & b, a | b, ~a (not: a and b, a or b, not a)"
         )
 
 
-E = TypeVar("E")
-
-
 @dataclass(frozen=True)
-class Law(Generic[E]):
+class Law:
     """One axiom: `sides(a, b, c, zero, one)` lists pairs that must be equal.
 
-    `needs_two_values` marks the laws that hold only under Assumption 2.  The others hold for any
-    arrays, because they are properties of min, max and of an order-reversing involution.
+    `needs` says what a law asks beyond min, max and an order-reversing involution, which give the
+    others for any arrays: "bounds", that no element lies outside `zero` and `one`; "two values",
+    Assumption 2.
     """
 
     name: str
     paper: str
-    needs_two_values: bool
+    needs: Literal["", "bounds", "two values"]
     sides: Callable[[Any, Any, Any, Any, Any], list[tuple[Any, Any]]]
 
 
-LAWS: tuple[Law[Any], ...] = (
-    Law("idempotence", "(i)", False, lambda a, b, c, o, i: [(a & a, a), (a | a, a)]),
+LAWS: tuple[Law, ...] = (
+    Law("idempotence", "(i)", "", lambda a, b, c, o, i: [(a & a, a), (a | a, a)]),
     Law(
         "commutativity",
         "(ii)",
-        False,
+        "",
         lambda a, b, c, o, i: [(a & b, b & a), (a | b, b | a)],
     ),
     Law(
         "associativity",
         "(iii)",
-        False,
+        "",
         lambda a, b, c, o, i: [(a & (b & c), (a & b) & c), (a | (b | c), (a | b) | c)],
     ),
     Law(
         "absorption",
         "(iv)",
-        False,
+        "",
         lambda a, b, c, o, i: [(a & (a | b), a), (a | (a & b), a)],
     ),
     Law(
         "distributivity",
         "(v)",
-        False,
+        "",
         lambda a, b, c, o, i: [
             (a & (b | c), (a & b) | (a & c)),
             (a | (b & c), (a | b) & (a | c)),
@@ -157,20 +155,20 @@ LAWS: tuple[Law[Any], ...] = (
     Law(
         "De Morgan",
         "follows",
-        False,
+        "",
         lambda a, b, c, o, i: [(~(a & b), ~a | ~b), (~(a | b), ~a & ~b)],
     ),
-    Law("double negation", "follows", False, lambda a, b, c, o, i: [(~~a, a)]),
+    Law("double negation", "follows", "", lambda a, b, c, o, i: [(~~a, a)]),
     Law(
         "identity",
         "(vi)",
-        True,
+        "bounds",
         lambda a, b, c, o, i: [(o & a, o), (o | a, a), (i & a, a), (i | a, i)],
     ),
     Law(
         "complements",
         "(vii)",
-        True,
+        "two values",
         lambda a, b, c, o, i: [(a & ~a, o), (a | ~a, i)],
     ),
 )

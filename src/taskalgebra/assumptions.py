@@ -86,6 +86,13 @@ class AssumptionReport(Mapping[str, Finding]):
             )
         else:
             verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
+        if not self[DETERMINISTIC].holds:
+            verdict += (
+                " In a random world so may those of base tasks: an agent that must not end in a "
+                "wrong goal avoids risks that the task does not mind."
+            )
+        if not self[REACHABLE].holds:
+            verdict += " From where a goal cannot be reached, it is as good as absent."
         return "\n".join([*(str(finding) for finding in self.findings), verdict])
 
     def __getitem__(self, name: str) -> Finding:
@@ -93,7 +100,7 @@ class AssumptionReport(Mapping[str, Finding]):
         for finding in self.findings:
             if finding.name == name:
                 return finding
-        raise KeyError(name)
+        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
 
     def __iter__(self) -> Iterator[str]:
         """The names of the findings, in the order of the paper."""

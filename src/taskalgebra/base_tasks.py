@@ -17,6 +17,7 @@ from taskalgebra.expression import MAX_NAMES, Expression, from_truth_table
 from taskalgebra.graph import BoolArray
 from taskalgebra.sum_of_products import all_true
 from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.validation import instance
 
 
 def n_base_tasks(n_goals: int) -> int:
@@ -49,7 +50,7 @@ def minimal_labels(n_goals: int) -> BoolArray:
 
 def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> dict[str, Task]:
     """A smallest set of tasks that expresses every set of goals; named x1, x2, … by default."""
-    labels = minimal_labels(space.mdp.n_goals)
+    labels = minimal_labels(instance(space, TaskSpace, "the space").mdp.n_goals)
     chosen = [f"x{k + 1}" for k in range(labels.shape[1])] if names is None else list(names)
     if len(chosen) != labels.shape[1]:
         raise ValueError(
@@ -63,10 +64,13 @@ def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> 
 
 def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
     """The label table `[G, K]` of some tasks: which goals each of them wants."""
+    if not isinstance(tasks, Mapping):
+        raise TypeError(f"tasks must be given as {{name: task}}, got {tasks!r}")
     if not tasks:
         raise ValueError("no tasks were given; expected at least one")
-    space = next(iter(tasks.values())).space
+    space = instance(next(iter(tasks.values())), Task, "a task").space
     for name, task in tasks.items():
+        instance(task, Task, f"task {name!r}")
         if task.space is not space:
             raise ValueError(f"task {name!r} belongs to another space than the first; use one")
         if not task.two_valued:
@@ -77,7 +81,7 @@ def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
     return np.stack([task.desired for task in tasks.values()], axis=1)
 
 
-def expressible(tasks: Mapping[str, Task]) -> int:
+def n_expressible(tasks: Mapping[str, Task]) -> int:
     """How many different tasks can be composed: 2 to the number of different labels.
 
     Four goals with four labels give 2^4 = 16; in general at most 2^(2^K) for K tasks.
@@ -91,6 +95,8 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
     Raises:
         ValueError: the task wants one of two goals that the given tasks do not tell apart.
     """
+    if task.step_reward is not None:
+        raise ValueError(f"{task!r} is dense: its step rewards are its own, no expression has them")
     if not task.two_valued or any(other.space is not task.space for other in tasks.values()):
         raise ValueError(f"{task!r} is not a two-valued task of the same space")
     return expression_for_goals(np.flatnonzero(task.desired), tasks)

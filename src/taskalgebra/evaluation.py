@@ -1,7 +1,7 @@
 """What a policy is worth: exactly, and by letting it act.
 
-`policy_return` is exact.  `rollouts` plays episodes, as one must where the world is only sampled.
-Both report against V*_M, the optimum of the task itself.
+`policy_return` is exact.  `rollouts` plays episodes and compares their mean with V*_M, the optimum
+of the task itself.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from taskalgebra import graph
 from taskalgebra.algebra import Array
 from taskalgebra.compiled import kernel
 from taskalgebra.graph import BoolArray, IntArray
+from taskalgebra.mdp import NO_GOAL, FiniteMDP
 from taskalgebra.tasks import Task
+from taskalgebra.validation import count, instance
 
-NO_GOAL = -1
+NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
@@ -57,17 +59,19 @@ def rollouts(
 ) -> Evaluation:
     """Play episodes with one action a state, `[S]`, from random starts.
 
-    `max_steps` cuts an episode off; by default after ten times as many steps as there are states,
-    which only a policy that goes in circles needs.
+    `max_steps` cuts episodes off.  By default none is cut off that surely ends; where the policy may
+    go round for ever, ten times as many steps are allowed as there are states.
     """
-    if episodes < 1:
-        raise ValueError(f"episodes is {episodes}, expected at least 1")
+    episodes = count(episodes, "episodes")
     mdp = task.space.mdp
     chosen = _actions(actions, task)
-    limit = 10 * mdp.n_states if max_steps is None else max_steps
-    if limit < 1:
-        raise ValueError(f"max_steps is {max_steps}, expected at least 1")
     starts = rng.choice(mdp.starts, episodes)
+    if max_steps is None:
+        row, column, _ = _transitions(mdp, chosen)
+        endless = _may_miss(row, column, mdp.goals, mdp.n_states)[starts]
+        limits = np.where(endless, 10 * mdp.n_states, NO_LIMIT)
+    else:
+        limits = np.full(episodes, count(max_steps, "max_steps"))
     returns, steps, goals = _play(
         mdp.offset,
         mdp.successor,
@@ -76,18 +80,16 @@ def rollouts(
         mdp.is_goal,
         chosen,
         starts,
-        limit,
+        limits,
         rng,
     )
-    goal_of_state = np.full(mdp.n_states, NO_GOAL)
-    goal_of_state[mdp.goals] = np.arange(mdp.n_goals)
     ended = goals != NO_GOAL
-    reached = goal_of_state[goals[ended]]
+    reached = mdp.goal_of_state[goals[ended]]
     returns[ended] += task.goal_reward[reached]
     return Evaluation(
         episodes=episodes,
         mean_return=float(returns.mean()),
-        standard_error=float(returns.std() / np.sqrt(episodes)),
+        standard_error=float(returns.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else np.nan,
         optimal_return=float(v_star[starts].mean()),
         success_rate=float((task.goal_reward[reached] == task.goal_reward.max()).sum() / episodes),
         unfinished=int((~ended).sum()),
@@ -104,7 +106,7 @@ def _play(
     is_goal: BoolArray,
     actions: NDArray[np.int64],
     starts: IntArray,
-    limit: int,
+    limits: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """Returns before the terminal reward, steps, and the absorbing state reached or −1."""
@@ -114,7 +116,7 @@ def _play(
     ends = np.full(starts.size, -1, np.int64)
     for i in range(starts.size):
         s = starts[i]
-        for _ in range(limit):
+        for _ in range(limits[i]):
             steps[i] += 1
             if is_goal[s]:
                 ends[i] = s
@@ -136,13 +138,7 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     """V^π_M(s), the exact expected return of one action a state; −∞ where π may never end."""
     mdp = task.space.mdp
     chosen = _actions(actions, task)
-    pair = np.arange(mdp.n_states) * mdp.n_actions + chosen
-    counts = mdp.offset[pair + 1] - mdp.offset[pair]
-    row = np.repeat(np.arange(mdp.n_states), counts)
-    first = np.repeat(mdp.offset[pair] - np.cumsum(counts) + counts, counts)
-    outcome = first + np.arange(counts.sum())
-    column = mdp.successor[outcome]
-
+    row, column, outcome = _transitions(mdp, chosen)
     proper = ~_may_miss(row, column, mdp.goals, mdp.n_states)
     live = np.flatnonzero(proper & ~mdp.is_goal)
     values = np.full(mdp.n_states, -np.inf)
@@ -157,9 +153,21 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     return values
 
 
+def _transitions(
+    mdp: FiniteMDP, actions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], IntArray, NDArray[np.int64]]:
+    """The possible transitions of a policy: from, to, and the number of the outcome."""
+    pair = np.arange(mdp.n_states) * mdp.n_actions + actions
+    counts = mdp.offset[pair + 1] - mdp.offset[pair]
+    row = np.repeat(np.arange(mdp.n_states), counts)
+    first = np.repeat(mdp.offset[pair] - np.cumsum(counts) + counts, counts)
+    outcome = first + np.arange(counts.sum())
+    return row, mdp.successor[outcome], outcome
+
+
 def _actions(actions: ArrayLike, task: Task) -> NDArray[np.int64]:
     """One action a state, checked: the kernels below do not look twice."""
-    mdp = task.space.mdp
+    mdp = instance(task, Task, "the task").space.mdp
     given = np.asarray(actions)
     if given.shape != (mdp.n_states,) or given.dtype.kind not in "iu":
         raise ValueError(

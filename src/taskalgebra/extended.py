@@ -31,7 +31,7 @@ from taskalgebra.validation import finite
 GOAL, ACTION = -2, -1
 
 
-def r_bar_min(space: TaskSpace) -> float:
+def r_bar_min_of(space: TaskSpace) -> float:
     """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·(D + 1)}, the penalty for a wrong goal (Definition 2).
 
     The paper asks for any r̄_MIN ≤ min{r_MIN, (r_MIN − r_MAX)·D}.  Its proof of Lemma 2 needs two
@@ -43,11 +43,11 @@ def r_bar_min(space: TaskSpace) -> float:
     return min(r_min, (r_min - r_max) * (space.mdp.diameter + 1))
 
 
-def extended_reward(task: Task, penalty: float) -> Array:
+def extended_reward(task: Task, r_bar_min: float) -> Array:
     """r̄(s, g, a) = r̄_MIN if g ≠ s ∈ 𝒢, else r(s, a)  (Definition 2), as `[S, G, A]`."""
     mdp = task.space.mdp
     r_bar = np.repeat(task.steps[:, None, :], mdp.n_goals, axis=1)
-    r_bar[mdp.goals] = penalty
+    r_bar[mdp.goals] = r_bar_min
     r_bar[mdp.goals, np.arange(mdp.n_goals)] = task.goal_reward[:, None]
     return r_bar
 
@@ -73,7 +73,11 @@ def as_states(observations: ArrayLike, space: TaskSpace) -> NDArray[np.integer]:
             f"observations of this world are states, whole numbers from 0 to {n_states - 1}; "
             f"got {observations!r}"
         )
-    if states.size and not 0 <= states.min() <= states.max() < n_states:
+    if states.size == 1:
+        outside = not 0 <= states.item() < n_states
+    else:
+        outside = states.size > 0 and not 0 <= states.min() <= states.max() < n_states
+    if outside:
         wrong = states[(states < 0) | (states >= n_states)].flat[0]
         raise ValueError(f"state {wrong} does not exist; states are 0 to {n_states - 1}")
     return states
@@ -264,6 +268,12 @@ class TabularQ(ExtendedQ):
 
     table: Array  # [S, G, A]
     bounds: TableBounds
+
+    def __post_init__(self) -> None:
+        """Guard the table: skills share it."""
+        table = self.table.view()
+        table.setflags(write=False)
+        object.__setattr__(self, "table", table)
 
     @classmethod
     def checked(cls, table: ArrayLike, bounds: TableBounds) -> TabularQ:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from taskalgebra.mdp import FiniteMDP, from_outcomes
+from taskalgebra.validation import finite
 
 
 def from_gymnasium(
@@ -40,12 +41,16 @@ def from_gymnasium(
         step_cost: taken off every reward outside goals.  Where an environment lets time pass for
             nothing, as FrozenLake does, a small cost makes greedy policies hurry.
     """
+    if isinstance(env, str):
+        raise TypeError(f"env is the name {env!r}, expected gymnasium.make({env!r})")
     base = getattr(env, "unwrapped", env)
     table = getattr(base, "P", None)
-    if not isinstance(table, dict) or not table:
+    if isinstance(table, list):
+        table = dict(enumerate(table))
+    if not isinstance(table, dict) or not table or set(table) != set(range(len(table))):
         raise ValueError(
-            f"{env} has no transition table env.unwrapped.P; "
-            f"build its world with from_arrays, or learn it instead"
+            f"{env} has no transition table env.unwrapped.P with states 0, 1, 2, …; "
+            f"build its world with from_arrays"
         )
     n_states, n_actions = len(table), len(table[0])
     rows = np.array(
@@ -99,7 +104,7 @@ def from_gymnasium(
         np.searchsorted(merged_pair, np.arange(n_all * n_actions + 1)),
         np.concatenate((merged_successor, extra // n_actions)),
         np.concatenate((np.bincount(inverse, p), np.ones(extra.size))),
-        step_reward=step_reward - step_cost,
+        step_reward=step_reward - float(finite(step_cost, "step_cost", ())),
         goals=goals,
         shape=(n_all, n_actions),
         goal_names=[f"s{s}" for s in terminal] if goal_names is None else goal_names,

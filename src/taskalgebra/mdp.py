@@ -25,6 +25,8 @@ from taskalgebra.algebra import Array
 from taskalgebra.graph import BoolArray, IntArray, Predecessors
 from taskalgebra.validation import closest, finite, listed, unique_names
 
+NO_GOAL = -1
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteMDP:
@@ -68,6 +70,13 @@ class FiniteMDP:
         is_goal = np.zeros(self.n_states, np.bool_)
         is_goal[self.goals] = True
         return is_goal
+
+    @cached_property
+    def goal_of_state(self) -> IntArray:
+        """[S], the number of the goal that a state is, or −1."""
+        goal_of_state = np.full(self.n_states, NO_GOAL, np.int32)
+        goal_of_state[self.goals] = np.arange(self.n_goals)
+        return goal_of_state
 
     @property
     def deterministic(self) -> bool:
@@ -124,18 +133,22 @@ class FiniteMDP:
                     f"{closest(goal, self.goal_names)}"
                 )
             return self.goal_names.index(goal)
-        index = int(goal)
-        if index != goal or not 0 <= index < self.n_goals:
+        if isinstance(goal, bool | np.bool_):
             raise ValueError(
-                f"goal {goal!r} is out of range; give a name or a whole number from 0 to "
+                "goals are given by name or number, got true and false; "
+                "for one truth value a goal use space.from_desired"
+            )
+        if int(goal) != goal or not 0 <= goal < self.n_goals:
+            raise ValueError(
+                f"goal {goal!r} does not exist; give a name or a whole number from 0 to "
                 f"{self.n_goals - 1}"
             )
-        return index
+        return int(goal)
 
     def state_name(self, state: int) -> str:
         """A state in words: its goal, its cell on the map, or its number."""
         if self.is_goal[state]:
-            return f"goal {self.goal_names[int(np.flatnonzero(self.goals == state)[0])]!r}"
+            return f"goal {self.goal_names[self.goal_of_state[state]]!r}"
         if self.cells is not None:
             row, column = self.cells[state]
             return f"cell ({row}, {column})"
@@ -163,7 +176,8 @@ def from_arrays(
 
     Args:
         dynamics: `[S, A]` next states (whole numbers) for a deterministic world, or `[S, A, S]`
-            probabilities.  Rows of goals are ignored: goals are absorbing.
+            probabilities, which must add up to 1 within 1e-6 and are scaled to do so exactly.  Rows
+            of goals are ignored: goals are absorbing.
         step_reward: r_{s,a} as `[S, A]`, `[S]` or one number.  Rows of goals are ignored.
         goals: the absorbing states.
         goal_names: a name for each goal; by default "g0", "g1", …
@@ -312,20 +326,22 @@ def _absorb(
             f"{offender(outside)} leads to state {successor[outside][0]}; "
             f"states are numbered 0 to {n_states - 1}"
         )
-    improper = live & ~((probability > 0) & (probability <= 1 + 1e-9))
+    improper = live & ~((probability > 0) & (probability <= 1 + 1e-6))
     if improper.any():
         raise ValueError(
             f"{offender(improper)} has an outcome with probability {probability[improper][0]}; "
             f"expected a number above 0 and up to 1"
         )
     sums = np.bincount(pair, probability, n_pairs)
-    wrong = np.flatnonzero((np.abs(sums - 1) > 1e-9) & ~is_goal.repeat(n_actions))
+    wrong = np.flatnonzero((np.abs(sums - 1) > 1e-6) & ~is_goal.repeat(n_actions))
     if wrong.size:
         state, action = divmod(int(wrong[0]), n_actions)
         raise ValueError(
             f"the probabilities of state {state}, action {action} add up to {sums[wrong[0]]}, "
             f"expected 1"
         )
+    scale = np.where(np.abs(sums - 1) > 1e-12, sums, 1.0)  # float32 tables add up only nearly
+    probability = probability / scale[pair]
     end = np.repeat(goals, n_actions)  # goals become self-loops
     loops = (goals[:, None] * n_actions + np.arange(n_actions)).ravel()
     return _merged(

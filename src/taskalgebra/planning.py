@@ -39,12 +39,13 @@ from taskalgebra.extended import (
     TabularQ,
     ValueBounds,
     as_states,
-    r_bar_min,
+    r_bar_min_of,
 )
 from taskalgebra.graph import IntArray
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.stochastic_planning import ShortestPaths, bracketed_tables
 from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.validation import instance
 
 LARGEST_TABLE = 2**25
 """Entries S·G·A up to which `plan` makes tables: 256 MB of float64 a task."""
@@ -65,20 +66,20 @@ class ReturnToGoal:
     nearest_return: Array  # [S]
     second_return: Array  # [S], the best return among the other goals
 
-    def q_bar(self, goal_reward: Array, penalty: float, states: NDArray[np.integer]) -> Array:
+    def q_bar(self, goal_reward: Array, r_bar_min: float, states: NDArray[np.integer]) -> Array:
         """Q̄*_M(s, g, a) for some states, `[B, G, A]`, from the terminal rewards of a task."""
         mdp = self.mdp
         out = np.empty((states.size, mdp.n_goals, mdp.n_actions))
         _expand(
             mdp.next_state,
             self.step_reward,
-            _goal_of_state(mdp),
+            mdp.goal_of_state,
             self.to_goal,
             self.nearest,
             self.nearest_return,
             self.second_return,
             goal_reward,
-            penalty,
+            r_bar_min,
             states.ravel().astype(np.int64),
             out,
         )
@@ -153,13 +154,6 @@ def _best_two(to_goal: Array) -> tuple[IntArray, Array, Array]:
     return nearest, best, second
 
 
-def _goal_of_state(mdp: FiniteMDP) -> IntArray:
-    """[S], the number of the goal that a state is, or −1."""
-    goal_of_state = np.full(mdp.n_states, -1, np.int32)
-    goal_of_state[mdp.goals] = np.arange(mdp.n_goals)
-    return goal_of_state
-
-
 @kernel
 def _expand(
     next_state: IntArray,
@@ -170,7 +164,7 @@ def _expand(
     nearest_return: Array,
     second_return: Array,
     goal_reward: Array,
-    penalty: float,
+    r_bar_min: float,
     states: NDArray[np.int64],
     out: Array,
 ) -> None:
@@ -180,16 +174,16 @@ def _expand(
         s = states[i]
         own = goal_of_state[s]
         if own >= 0:
-            out[i] = penalty
+            out[i] = r_bar_min
             out[i, own] = goal_reward[own]
             continue
         for a in range(n_actions):
             t, r, n = next_state[s, a], step_reward[s, a], nearest[next_state[s, a]]
-            elsewhere = nearest_return[t] + penalty
+            elsewhere = nearest_return[t] + r_bar_min
             for g in range(n_goals):
                 out[i, g, a] = r + max(to_goal[g, t] + goal_reward[g], elsewhere)
             own_way = to_goal[n, t] + goal_reward[n]
-            out[i, n, a] = r + max(own_way, second_return[t] + penalty)
+            out[i, n, a] = r + max(own_way, second_return[t] + r_bar_min)
 
 
 @final
@@ -199,14 +193,14 @@ class PlannedBounds(ValueBounds):
 
     space: TaskSpace
     returns: ReturnToGoal
-    penalty: float
+    r_bar_min: float
 
     def at(self, observations: ArrayLike) -> Bounds:
         """Rows of the two bounds for these states."""
         states = as_states(observations, self.space)
         return Bounds(
-            self.returns.q_bar(self.space.r_universal, self.penalty, states),
-            self.returns.q_bar(self.space.r_empty, self.penalty, states),
+            self.returns.q_bar(self.space.r_universal, self.r_bar_min, states),
+            self.returns.q_bar(self.space.r_empty, self.r_bar_min, states),
         )
 
 
@@ -222,7 +216,7 @@ class PlannedQ(ExtendedQ):
         """Rows of Q̄*_M for these states."""
         bounds = self.bounds
         states = as_states(observations, self.space)
-        return bounds.returns.q_bar(self.task.goal_reward, bounds.penalty, states)
+        return bounds.returns.q_bar(self.task.goal_reward, bounds.r_bar_min, states)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,7 +225,7 @@ class Plan:
 
     values: tuple[ExtendedQ, ...]
     bounds: ValueBounds
-    penalty: float  # r̄_MIN
+    r_bar_min: float  # r̄_MIN
     error_bound: float  # |values − Q̄*| is nowhere larger; 0: exact up to rounding
 
 
@@ -239,7 +233,7 @@ def plan(
     space: TaskSpace,
     tasks: Sequence[Task],
     *,
-    penalty: float | None = None,
+    r_bar_min: float | None = None,
     tolerance: float = 1e-10,
 ) -> Plan:
     """Q̄* of these tasks: tables where they fit, else values computed when asked.
@@ -247,20 +241,20 @@ def plan(
     Args:
         space: the task space; its Q̄*_U and Q̄*_∅ are found along the way.
         tasks: tasks of that space.
-        penalty: r̄_MIN; by default the one of Definition 2.
+        r_bar_min: r̄_MIN; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at.
     """
-    mdp = space.mdp
+    mdp = instance(space, TaskSpace, "the space").mdp
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
     if entries <= LARGEST_TABLE or not mdp.deterministic:
-        return q_bar_star(space, tasks, penalty=penalty, tolerance=tolerance)
+        return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
     _require_space(space, tasks)
     if any(task.step_reward is not None for task in tasks):
         raise ValueError(
             f"dense tasks need tables, and {entries:,} entries exceed {LARGEST_TABLE:,}; "
             f"plan a smaller world"
         )
-    low = _penalty(space, penalty)
+    low = _r_bar_min(space, r_bar_min)
     bounds = PlannedBounds(space, return_to_goal(mdp), low)
     return Plan(tuple(PlannedQ(task, bounds) for task in tasks), bounds, low, 0.0)
 
@@ -269,12 +263,12 @@ def q_bar_star(
     space: TaskSpace,
     tasks: Sequence[Task],
     *,
-    penalty: float | None = None,
+    r_bar_min: float | None = None,
     tolerance: float = 1e-10,
 ) -> Plan:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
     _require_space(space, tasks)
-    low = _penalty(space, penalty)
+    low = _r_bar_min(space, r_bar_min)
     if not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
     wanted = [space.universal, space.empty, *tasks]
@@ -287,30 +281,34 @@ def q_bar_star(
         error = max(error, gap)
         for i, table in zip(group, solved, strict=True):
             tables[i] = table
+    for table in tables:
+        table.setflags(write=False)
     bounds = TableBounds(space, Bounds(tables[0], tables[1]))
     return Plan(tuple(TabularQ(table, bounds) for table in tables[2:]), bounds, low, error)
 
 
 def _tables(
-    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, penalty: float, tolerance: float
+    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, r_bar_min: float, tolerance: float
 ) -> tuple[list[Array], float]:
     """Tables of all tasks that share their step rewards; goal_reward is `[tasks, G]`."""
     if not mdp.deterministic:
-        return bracketed_tables(mdp, step_reward, goal_reward, penalty, tolerance)
+        return bracketed_tables(mdp, step_reward, goal_reward, r_bar_min, tolerance)
     returns = return_to_goal(mdp, step_reward)
     states = np.arange(mdp.n_states)
-    return [returns.q_bar(rewards, penalty, states) for rewards in goal_reward], 0.0
+    return [returns.q_bar(rewards, r_bar_min, states) for rewards in goal_reward], 0.0
 
 
-def _penalty(space: TaskSpace, given: float | None) -> float:
-    penalty = r_bar_min(space) if given is None else float(given)
-    if not np.isfinite(penalty):
-        raise ValueError(f"the penalty r̄_MIN is {penalty}, expected a finite number")
-    return penalty
+def _r_bar_min(space: TaskSpace, given: float | None) -> float:
+    r_bar_min = r_bar_min_of(space) if given is None else float(given)
+    if not np.isfinite(r_bar_min):
+        raise ValueError(f"r̄_MIN is {r_bar_min}, expected a finite number")
+    return r_bar_min
 
 
 def _require_space(space: TaskSpace, tasks: Sequence[Task]) -> None:
+    instance(space, TaskSpace, "the space")
     for task in tasks:
+        instance(task, Task, "a task to plan")
         if task.space is not space:
             raise ValueError(f"{task!r} belongs to another space; plan the tasks of one TaskSpace")
 
@@ -321,7 +319,7 @@ def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.
     """
-    mdp = task.space.mdp
+    mdp = instance(task, Task, "the task").space.mdp
     if not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
     if not mdp.deterministic:

@@ -16,8 +16,8 @@ from taskalgebra.algebra import Array
 from taskalgebra.compiled import kernel
 from taskalgebra.extended import ExtendedQ
 
-TIE = 1e-12
-"""Values closer than TIE · max(1, |best|) are equal: rounding is far below, real gaps above."""
+TIE = 1e-14
+"""Values closer than TIE · max(1, |best|), some 50 rounding errors, are equal."""
 
 
 def greedy(q_bar: Array) -> NDArray[np.int64]:
@@ -26,6 +26,11 @@ def greedy(q_bar: Array) -> NDArray[np.int64]:
     >>> greedy(np.array([[[0.0, 1.0], [2.0, 2.0]]]))
     array([0])
     """
+    if q_bar.ndim != 3:
+        raise ValueError(
+            f"Q̄ has shape {q_bar.shape}, expected [B, G, A]; "
+            f"act takes one observation, actions takes a batch"
+        )
     return _greedy(np.ascontiguousarray(q_bar, np.float64))
 
 

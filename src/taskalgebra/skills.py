@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import and_, invert, or_, xor
 from os import environ
 from pathlib import Path
 from typing import Any, final
@@ -23,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra import store
 from taskalgebra.algebra import Array, BooleanElement
-from taskalgebra.base_tasks import expressible, expression_of
+from taskalgebra.base_tasks import expression_of, n_expressible
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation import Evaluation, rollouts
 from taskalgebra.expression import Expression, parse
@@ -33,7 +34,7 @@ from taskalgebra.picture import picture
 from taskalgebra.planning import Plan, optimal_v, plan
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import Task, TaskSpace
-from taskalgebra.validation import closest, listed
+from taskalgebra.validation import closest, finite, listed, unique_names
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
 
@@ -42,7 +43,7 @@ def solve(
     world: World | TaskSpace | FiniteMDP,
     tasks: TaskSource | None = None,
     *,
-    penalty: float | None = None,
+    r_bar_min: float | None = None,
     tolerance: float = 1e-10,
 ) -> Skills:
     """Plan the base tasks exactly and return them as skills that compose.
@@ -52,13 +53,22 @@ def solve(
             `TaskSpace` with default rewards.
         tasks: names of the world's tasks; or `{name: Task}`, `{name: goals}`.  By default all named
             tasks of the world.
-        penalty: r̄_MIN; by default the one of Definition 2.
+        r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2.
+            In a random world that makes agents avoid every risk of a wrong goal; a milder one, such
+            as r_∅ itself, may then earn more.
         tolerance: for stochastic worlds, the error to stop at.
     """
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
+    if r_bar_min is not None:
+        r_bar_min = float(finite(r_bar_min, "r_bar_min", ()))
+        if r_bar_min > space.r_empty.min():
+            raise ValueError(
+                f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so that a "
+                f"wrong goal would be welcome; give at most r_∅"
+            )
     return Skills(
-        space, base, plan(space, list(base.values()), penalty=penalty, tolerance=tolerance)
+        space, base, plan(space, list(base.values()), r_bar_min=r_bar_min, tolerance=tolerance)
     )
 
 
@@ -77,8 +87,7 @@ def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:
 
 def load(path: str | Path) -> Skills:
     """Read skills that `Skills.save` wrote."""
-    space, tasks, solved = store.read(Path(path))
-    return Skills(space, tasks, solved)
+    return Skills(*store.read(Path(path)))
 
 
 def _base_tasks(
@@ -89,23 +98,35 @@ def _base_tasks(
             raise ValueError("no tasks were given, and the world names none; pass {name: goals}")
         return dict(named)
     if isinstance(tasks, str):
-        raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
+        raise ValueError(f"tasks is the text {tasks!r}, expected a list of names: [{tasks!r}]")
+    if not isinstance(tasks, Iterable):
+        raise ValueError(f"tasks is {tasks!r}, expected a list of names or {{name: goals}}")
     if isinstance(tasks, Mapping):
+        unique_names(list(tasks), "task", "", len(tasks))
+        for name, goals in tasks.items():
+            if not (callable(goals) or isinstance(goals, Task | Iterable)):
+                raise ValueError(f"task {name!r} is {goals!r}, expected a Task or a list of goals")
         found = {n: t if isinstance(t, Task) else space.task(t) for n, t in tasks.items()}
     else:
         names = list(tasks)
-        if len(set(names)) != len(names):
-            raise ValueError(f"a task is listed twice: {names}")
+        unique_names(names, "task", "", len(names))
         for name in names:
             if name not in named:
                 raise ValueError(
-                    f"unknown task {name!r}; this world names {listed(list(named)) or 'none'}"
+                    f"unknown task {name!r}; this world names "
+                    f"{listed(list(named)) or 'none: pass {name: goals}'}"
                     f"{closest(name, list(named))}"
                 )
         found = {name: named[name] for name in names}
     if not found:
         raise ValueError("the list of tasks is empty; give at least one base task")
     return found
+
+
+def _seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}, expected a whole number of at least 0")
+    return int(seed)
 
 
 @final
@@ -115,12 +136,12 @@ class Skills(Mapping[str, "Agent"]):
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
     """
 
-    def __init__(self, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
+    def __init__(self, space: TaskSpace, tasks: Mapping[str, Task], plan: Plan) -> None:
         """Put the base tasks and their values side by side."""
         self.space = space
         self.tasks = dict(tasks)
-        self.values_of = dict(zip(self.tasks, solved.values, strict=True))
-        self.solved = solved
+        self.plan = plan
+        self.value_functions = dict(zip(self.tasks, plan.values, strict=True))
 
     def __getitem__(self, wanted: str | Expression | Task) -> Agent:
         """The agent for an expression over the base tasks, or for a task they can express."""
@@ -133,21 +154,25 @@ class Skills(Mapping[str, "Agent"]):
         """
         expression = self._expression(wanted)
         task = self._task(expression)
-        return Agent(self, expression, task, GoalSetQ.of(task, self.solved.bounds))
+        return Agent(self, expression, task, GoalSetQ.of(task, self.plan.bounds))
 
     @property
     def n_expressible(self) -> int:
         """How many different tasks the base tasks can express."""
-        return expressible(self.tasks)
+        return n_expressible(self.tasks)
 
     def save(self, path: str | Path) -> None:
         """Write the skills to a directory; nothing half-written is ever left to be read."""
-        store.write(Path(path), self.space, self.tasks, self.solved)
+        store.write(Path(path), self.space, self.tasks, self.plan)
 
     def _expression(self, wanted: str | Expression | Task) -> Expression:
         if isinstance(wanted, Task):
             return expression_of(wanted, self.tasks)
-        return parse(wanted, self.tasks) if isinstance(wanted, str) else wanted
+        if isinstance(wanted, str):
+            return parse(wanted, self.tasks)
+        if isinstance(wanted, Expression):
+            return wanted
+        raise TypeError(f"expected an expression or a Task, got {wanted!r}")
 
     def _task(self, expression: Expression) -> Task:
         return expression.evaluate(
@@ -155,7 +180,7 @@ class Skills(Mapping[str, "Agent"]):
         )
 
     def _agent(self, expression: Expression) -> Agent:
-        values = compose_values(expression, self.values_of, self.solved.bounds)
+        values = compose_values(expression, self.value_functions, self.plan.bounds)
         return Agent(self, expression, self._task(expression), values)
 
     def __contains__(self, wanted: object) -> bool:
@@ -235,7 +260,7 @@ class Agent(BooleanElement):
             self.actions,
             optimal_v(self.task),
             episodes=episodes,
-            rng=np.random.default_rng(seed),
+            rng=np.random.default_rng(_seed(seed)),
             max_steps=max_steps,
         )
 
@@ -250,26 +275,34 @@ class Agent(BooleanElement):
 
     def __and__(self, other: Agent) -> Agent:
         """The agent for both tasks."""
-        return self._same_skills(other)._agent(self.expression & other.expression)
+        return self._apply(and_, other)
 
     def __or__(self, other: Agent) -> Agent:
         """The agent for either task."""
-        return self._same_skills(other)._agent(self.expression | other.expression)
+        return self._apply(or_, other)
 
     def __xor__(self, other: Agent) -> Agent:
         """The agent for exactly one of the tasks."""
-        return self._same_skills(other)._agent(self.expression ^ other.expression)
+        return self._apply(xor, other)
 
     def __invert__(self) -> Agent:
         """The agent for everything else."""
-        return self.skills._agent(~self.expression)
+        return self._apply(invert)
 
-    def _same_skills(self, other: Agent) -> Skills:
-        if not isinstance(other, Agent):
-            raise TypeError(f"cannot compose an agent with {other!r}")
-        if other.skills is not self.skills:
-            raise ValueError("these agents come from different skills; compose agents of one")
-        return self.skills
+    def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
+        """Apply one operator to the expressions, the tasks and the values alike."""
+        for other in others:
+            if not isinstance(other, Agent):
+                raise TypeError(f"cannot compose an agent with {other!r}")
+            if other.skills is not self.skills:
+                raise ValueError("these agents come from different skills; compose agents of one")
+        agents = (self, *others)
+        return Agent(
+            self.skills,
+            operation(*(agent.expression for agent in agents)),
+            operation(*(agent.task for agent in agents)),
+            operation(*(agent.values for agent in agents)),
+        )
 
     def __repr__(self) -> str:
         """The expression and the goals it wants."""

@@ -91,7 +91,7 @@ class ShortestPaths:
 
 
 def bracketed_tables(
-    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, penalty: float, tolerance: float
+    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, r_bar_min: float, tolerance: float
 ) -> tuple[list[Array], float]:
     """Q̄ tables `[S, G, A]`, one a row of `goal_reward[tasks, G]`, and a bound on their error.
 
@@ -104,12 +104,14 @@ def bracketed_tables(
     error = 0.0
     for g in range(n_goals):
         for reward in np.unique(goal_reward[:, g]):
-            terminal = np.full(n_goals, penalty)
+            terminal = np.full(n_goals, r_bar_min)
             terminal[g] = reward
             values, bound = paths.solve(terminal, tolerance)
             v_bar[goal_reward[:, g] == reward, g] = values
             error = max(error, bound)
-    tables = [_backup(mdp, step_reward, v_bar[t], goal_reward[t], penalty) for t in range(n_tasks)]
+    tables = [
+        _backup(mdp, step_reward, v_bar[t], goal_reward[t], r_bar_min) for t in range(n_tasks)
+    ]
     return tables, error
 
 
@@ -238,13 +240,13 @@ def _bracket(
 
 
 def _backup(
-    mdp: FiniteMDP, step_reward: Array, v_bar: Array, goal_reward: Array, penalty: float
+    mdp: FiniteMDP, step_reward: Array, v_bar: Array, goal_reward: Array, r_bar_min: float
 ) -> Array:
     """Q̄(s, g, a) = r̄(s, g, a) + Σ p V̄(s', g)  (Definition 3), from V̄ as `[G, S]`."""
     expected = np.add.reduceat(mdp.probability * v_bar[:, mdp.successor], mdp.offset[:-1], axis=1)
     q_bar = step_reward[:, None, :] + expected.reshape(
         mdp.n_goals, mdp.n_states, mdp.n_actions
     ).transpose(1, 0, 2)
-    q_bar[mdp.goals] = penalty
+    q_bar[mdp.goals] = r_bar_min
     q_bar[mdp.goals, np.arange(mdp.n_goals)] = goal_reward[:, None]
     return np.ascontiguousarray(q_bar)

@@ -15,9 +15,11 @@ import json
 import math
 import os
 import re
-import tempfile
+import time
+import uuid
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -47,7 +49,7 @@ class Manifest(TypedDict):
     goals: list[str]
     actions: list[str]
     tables: bool
-    penalty: float
+    r_bar_min: float
     error_bound: float
 
 
@@ -57,21 +59,8 @@ class StoreError(ValueError):
 
 def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
     """Save a task space, its base tasks and their values."""
-    before = _claim(path)
-    arrays = _world_arrays(space)
-    arrays["tasks"] = np.stack([task.goal_reward for task in tasks.values()])
-    for i, task in enumerate(tasks.values()):
-        if task.step_reward is not None:
-            arrays[f"steps_{i}"] = task.step_reward
-    tabular = isinstance(solved.bounds, TableBounds)
-    if isinstance(solved.bounds, TableBounds):
-        arrays["q_universal"] = solved.bounds.tables.universal
-        arrays["q_empty"] = solved.bounds.tables.empty
-        for i, values in enumerate(solved.values):
-            assert isinstance(values, TabularQ)
-            arrays[f"q_{i}"] = values.table
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **_arrays(space, tasks, solved))
     data = buffer.getvalue()
     digest = hashlib.sha256(data).hexdigest()
     manifest = Manifest(
@@ -81,15 +70,37 @@ def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan)
         tasks=list(tasks),
         goals=list(space.mdp.goal_names),
         actions=list(space.mdp.action_names),
-        tables=tabular,
-        penalty=solved.penalty,
+        tables=isinstance(solved.bounds, TableBounds),
+        r_bar_min=solved.r_bar_min,
         error_bound=solved.error_bound,
     )
-    path.mkdir(parents=True, exist_ok=True)
-    _replace(path / manifest["data"], data)
-    _replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
-    if before is not None and before["data"] != manifest["data"]:
-        (path / before["data"]).unlink(missing_ok=True)
+    _claim(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the directory {path}: {error}") from None
+    with _only_writer(path):
+        before = _claim(path)
+        _replace(path / manifest["data"], data)
+        _replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
+        if before is not None and before["data"] != manifest["data"]:
+            (path / before["data"]).unlink(missing_ok=True)
+
+
+@contextmanager
+def _only_writer(path: Path) -> Iterator[None]:
+    """Hold the lock of a directory, where the system has locks; readers need none."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _claim(path: Path) -> Manifest | None:
@@ -112,13 +123,7 @@ def _claim(path: Path) -> Manifest | None:
 
 def read(path: Path) -> tuple[TaskSpace, dict[str, Task], Plan]:
     """Load what `write` saved, or raise a StoreError that says what is wrong."""
-    manifest = _manifest(path)
-    try:
-        data = (path / manifest["data"]).read_bytes()
-    except OSError as error:
-        raise StoreError(
-            f"cannot read the data of {path}: {error}; save the skills again"
-        ) from None
+    manifest, data = _manifest_and_data(path)
     if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
         raise StoreError(
             f"{path / manifest['data']} is damaged or truncated; save the skills again"
@@ -128,6 +133,18 @@ def read(path: Path) -> tuple[TaskSpace, dict[str, Task], Plan]:
             return _restore(manifest, dict(arrays))
     except (KeyError, ValueError, zipfile.BadZipFile) as error:
         raise StoreError(f"{path} does not hold consistent skills: {error}") from error
+
+
+def _manifest_and_data(path: Path) -> tuple[Manifest, bytes]:
+    """Both files; if someone saves between the two looks, look again."""
+    for patience in range(20):
+        manifest = _manifest(path)
+        try:
+            return manifest, (path / manifest["data"]).read_bytes()
+        except OSError as error:
+            missing = error
+            time.sleep(0.001 * patience)
+    raise StoreError(f"cannot read the data of {path}: {missing}; save the skills again")
 
 
 def _manifest(path: Path) -> Manifest:
@@ -171,19 +188,31 @@ _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "goals": _is_names,
     "actions": _is_names,
     "tables": lambda v: isinstance(v, bool),
-    "penalty": _is_number,
+    "r_bar_min": _is_number,
     "error_bound": _is_number,
 }
 
 
-def _world_arrays(space: TaskSpace) -> dict[str, NDArray[Any]]:
+def _arrays(space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> dict[str, NDArray[Any]]:
+    """All numbers: of the world, of the tasks, and the tables if there are any."""
     mdp = space.mdp
     arrays: dict[str, NDArray[Any]] = {name: getattr(mdp, name) for name in _WORLD_ARRAYS}
     if mdp.goal_reward is not None:
         arrays["goal_reward"] = mdp.goal_reward
     if mdp.cells is not None:
         arrays["cells"] = mdp.cells
-    return arrays | {"r_universal": space.r_universal, "r_empty": space.r_empty}
+    arrays["r_universal"], arrays["r_empty"] = space.r_universal, space.r_empty
+    arrays["tasks"] = np.stack([task.goal_reward for task in tasks.values()])
+    for i, task in enumerate(tasks.values()):
+        if task.step_reward is not None:
+            arrays[f"steps_{i}"] = task.step_reward
+    if isinstance(solved.bounds, TableBounds):
+        arrays["q_universal"] = solved.bounds.tables.universal
+        arrays["q_empty"] = solved.bounds.tables.empty
+        for i, values in enumerate(solved.values):
+            assert isinstance(values, TabularQ)
+            arrays[f"q_{i}"] = values.table
+    return arrays
 
 
 def _restore(
@@ -198,16 +227,16 @@ def _restore(
         name: space.from_rewards(arrays["tasks"][i], arrays.get(f"steps_{i}"))
         for i, name in enumerate(manifest["tasks"])
     }
-    penalty = manifest["penalty"]
+    r_bar_min = manifest["r_bar_min"]
     if not manifest["tables"]:
-        return space, tasks, plan(space, list(tasks.values()), penalty=penalty)
+        return space, tasks, plan(space, list(tasks.values()), r_bar_min=r_bar_min)
     bounds = TableBounds(space, Bounds(arrays["q_universal"], arrays["q_empty"]))
     values = tuple(TabularQ(arrays[f"q_{i}"], bounds) for i in range(len(tasks)))
     expected = (space.mdp.n_states, space.mdp.n_goals, space.mdp.n_actions)
     for table in (arrays["q_universal"], arrays["q_empty"], *(q.table for q in values)):
         if table.shape != expected:
             raise ValueError(f"a table has shape {table.shape}, the world needs {expected}")
-    return space, tasks, Plan(values, bounds, penalty, manifest["error_bound"])
+    return space, tasks, Plan(values, bounds, r_bar_min, manifest["error_bound"])
 
 
 def _world(manifest: Manifest, arrays: dict[str, NDArray[Any]]) -> FiniteMDP:
@@ -229,7 +258,8 @@ def _world(manifest: Manifest, arrays: dict[str, NDArray[Any]]) -> FiniteMDP:
 
 def _replace(path: Path, data: bytes) -> None:
     """Write a file under a temporary name and move it into place."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".skills-", suffix=".tmp")
+    temporary = path.parent / f".skills-{uuid.uuid4().hex}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -237,5 +267,5 @@ def _replace(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

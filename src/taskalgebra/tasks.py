@@ -23,7 +23,7 @@ from taskalgebra.algebra import Array, BooleanElement, Bounds, conjunction, disj
 from taskalgebra.assumptions import AssumptionReport, Candidate, examine
 from taskalgebra.graph import BoolArray
 from taskalgebra.mdp import FiniteMDP
-from taskalgebra.validation import finite, listed
+from taskalgebra.validation import finite, instance, listed
 
 
 class Goal(NamedTuple):
@@ -135,8 +135,8 @@ class TaskSpace:
         r_empty: r_∅, what any other goal pays.
 
     By default a world that has a task of its own sets both to the largest and the smallest reward
-    of its goals (where all goals pay the same, r_∅ is the lowest step reward); any other world uses
-    the numbers of the paper, 2 and −0.1.
+    of its goals (where all goals pay the same, r_∅ is the lowest step reward, but at least 1 below
+    r_U); any other world uses the numbers of the paper, 2 and −0.1.
     """
 
     def __init__(
@@ -147,17 +147,18 @@ class TaskSpace:
         r_empty: ArrayLike | None = None,
     ) -> None:
         """Fix the world and the two terminal rewards."""
-        self.mdp = mdp
+        self.mdp = instance(mdp, FiniteMDP, "the world of a TaskSpace")
         low, high = _default_rewards(mdp)
         self.r_universal = _per_goal(
             high if r_universal is None else r_universal, "r_universal", mdp
         )
         self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", mdp)
-        if (self.r_empty > self.r_universal).any():
-            g = int(np.argmax(self.r_empty > self.r_universal))
+        if (self.r_empty >= self.r_universal).any():
+            g = int(np.argmax(self.r_empty >= self.r_universal))
             raise ValueError(
-                f"r_empty = {self.r_empty[g]:g} exceeds r_universal = {self.r_universal[g]:g} for "
-                f"goal {mdp.goal_names[g]!r}; expected r_empty ≤ r_universal"
+                f"r_empty = {self.r_empty[g]:g} is not below r_universal = "
+                f"{self.r_universal[g]:g} for goal {mdp.goal_names[g]!r}; a desired goal must pay "
+                f"more than any other"
             )
         self.universal = Task(self, self.r_universal)
         self.empty = Task(self, self.r_empty)
@@ -285,13 +286,18 @@ class TaskSpace:
     def check(
         self,
         tasks: Mapping[str, Task | FiniteMDP | ArrayLike]
-        | Sequence[Task | FiniteMDP | ArrayLike] = (),
+        | Sequence[Task | FiniteMDP | ArrayLike]
+        | Task = (),
     ) -> AssumptionReport:
         """Report which of the paper's assumptions hold for these tasks, and the first offenders.
 
         A task may be a `Task` of any space, a world with rewards of its own, or a reward table:
         `[G]` or `[G, A]` terminal rewards, or `[S, A]` rewards of all states.
         """
+        if isinstance(tasks, Task):
+            tasks = [tasks]
+        if isinstance(tasks, str):
+            raise TypeError(f"tasks must be tasks, by name or in a list, got the text {tasks!r}")
         if not isinstance(tasks, Mapping):
             tasks = {f"task {i}": task for i, task in enumerate(tasks)}
         candidates = [self._candidate(name, task) for name, task in tasks.items()]
@@ -306,7 +312,14 @@ class TaskSpace:
             mdp, step, goal = task, task.step_reward, task.goal_reward
         else:
             mdp, step = self.mdp, self.mdp.step_reward
-            goal = np.asarray(task, np.float64)
+            try:
+                goal = np.asarray(task, np.float64)
+                if goal.ndim == 0:
+                    raise ValueError
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name!r} must be a Task, a world or a table of rewards, got {task!r}"
+                ) from None
             if goal.shape == step.shape:
                 step, goal = goal, goal[mdp.goals]
         if goal.ndim == 1:
@@ -322,7 +335,7 @@ def _default_rewards(mdp: FiniteMDP) -> tuple[float, float]:
     if mdp.goal_reward is None:
         return -0.1, 2.0
     low, high = float(mdp.goal_reward.min()), float(mdp.goal_reward.max())
-    return (low if low < high else min(high, float(mdp.step_reward.min()))), high
+    return (low if low < high else min(high - 1.0, float(mdp.step_reward.min()))), high
 
 
 def _per_goal(reward: ArrayLike, name: str, mdp: FiniteMDP) -> Array:

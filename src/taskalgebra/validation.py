@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.algebra import Array
+
+T = TypeVar("T")
 
 
 def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
@@ -53,5 +56,20 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 def closest(name: str, names: Sequence[str]) -> str:
     """A suggestion for a misspelt name, or nothing."""
-    close = get_close_matches(name, names, 1)
-    return f". Did you mean {close[0]!r}?" if close else ""
+    by_lower = {known.lower(): known for known in names}
+    close = get_close_matches(name.lower(), by_lower, 1)
+    return f". Did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def instance(value: object, kind: type[T], what: str) -> T:
+    """The value itself if it is of this kind, else a TypeError that says what was expected."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be a {kind.__name__}, got {value!r}")
+    return value
+
+
+def count(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{what} is {value!r}, expected a whole number of at least 1")
+    return int(value)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import all_pairs_diameter
 from strategies import real_valued, spaces
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.extended import extended_reward, r_bar_min
+from taskalgebra.extended import extended_reward, r_bar_min_of
 from taskalgebra.grid import from_text
 from taskalgebra.tasks import TaskSpace
 
@@ -36,18 +36,18 @@ def test_definition_2_penalty_is_at_most_the_bound(space):
     live = space.mdp.step_reward[~space.mdp.is_goal]
     rewards = [*live.ravel(), *space.r_empty, *space.r_universal]
     diameter = all_pairs_diameter(space.mdp.next_state.tolist())
-    assert r_bar_min(space) <= min(min(rewards), (min(rewards) - max(rewards)) * diameter)
+    assert r_bar_min_of(space) <= min(min(rewards), (min(rewards) - max(rewards)) * diameter)
 
 
-@pytest.mark.parametrize(("n_goals", "diameter", "penalty"), [(4, 20, -44.1), (40, 21, -46.2)])
-def test_definition_2_in_four_rooms(n_goals, diameter, penalty):
+@pytest.mark.parametrize(("n_goals", "diameter", "r_bar_min"), [(4, 20, -44.1), (40, 21, -46.2)])
+def test_definition_2_in_four_rooms(n_goals, diameter, r_bar_min):
     space = FourRooms(n_goals).space
     assert all_pairs_diameter(space.mdp.next_state.tolist()) == diameter
     assert space.mdp.diameter == diameter
-    assert r_bar_min(space) == pytest.approx(penalty, abs=1e-12)
+    assert r_bar_min_of(space) == pytest.approx(r_bar_min, abs=1e-12)
 
 
 def test_definition_2_penalty_of_a_world_with_negative_rewards_only():
     space = TaskSpace(from_text("A..B", step_reward=-1), r_universal=-0.5, r_empty=-1)
     assert space.mdp.diameter == 4
-    assert r_bar_min(space) == -5
+    assert r_bar_min_of(space) == -5

@@ -11,7 +11,7 @@ from taskalgebra.planning import q_bar_star
 
 def test_definition_3_all_tasks_of_four_rooms(plan_of_all, all_tasks):
     for task, values in zip(all_tasks, plan_of_all.values, strict=True):
-        assert np.array_equal(values.table, extended_q_of_task(task, plan_of_all.penalty))
+        assert np.array_equal(values.table, extended_q_of_task(task, plan_of_all.r_bar_min))
 
 
 @given(st.data())
@@ -19,7 +19,7 @@ def test_definition_3_on_random_worlds(data):
     space = data.draw(spaces())
     task = data.draw(real_valued(space))
     plan = q_bar_star(space, [task])
-    assert np.array_equal(plan.values[0].table, extended_q_of_task(task, plan.penalty))
+    assert np.array_equal(plan.values[0].table, extended_q_of_task(task, plan.r_bar_min))
 
 
 @given(st.data())
@@ -27,9 +27,9 @@ def test_definition_3_holds_for_any_penalty(data):
     """Also for one so mild that a wrong goal is the better choice."""
     space = data.draw(spaces())
     task = data.draw(real_valued(space))
-    penalty = data.draw(eighths)
-    plan = q_bar_star(space, [task], penalty=penalty)
-    assert np.array_equal(plan.values[0].table, extended_q_of_task(task, penalty))
+    r_bar_min = data.draw(eighths)
+    plan = q_bar_star(space, [task], r_bar_min=r_bar_min)
+    assert np.array_equal(plan.values[0].table, extended_q_of_task(task, r_bar_min))
 
 
 @given(st.data())

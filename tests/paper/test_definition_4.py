@@ -31,7 +31,7 @@ def test_definition_4_is_the_same_when_composed_lazily(data):
     tasks = [data.draw(real_valued(space)), data.draw(real_valued(space))]
     plan = q_bar_star(space, tasks)
     one, two = plan.values
-    bounds = PlannedBounds(space, return_to_goal(space.mdp), plan.penalty)
+    bounds = PlannedBounds(space, return_to_goal(space.mdp), plan.r_bar_min)
     lazy_one, lazy_two = (PlannedQ(task, bounds) for task in tasks)
     states = np.arange(space.mdp.n_states)
     for table, lazy in (

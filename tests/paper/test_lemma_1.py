@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import plain_q_of_task
 from strategies import real_valued, spaces
-from taskalgebra.extended import extended_reward, r_bar_min, recover_q, recover_v
+from taskalgebra.extended import extended_reward, r_bar_min_of, recover_q, recover_v
 from taskalgebra.planning import optimal_v, q_bar_star
 
 
@@ -23,7 +23,7 @@ def test_lemma_1_rewards(data):
     task = data.draw(real_valued(space))
     reward = np.array(space.mdp.step_reward)
     reward[space.mdp.goals] = task.goal_reward[:, None]
-    assert np.array_equal(extended_reward(task, r_bar_min(space)).max(axis=1), reward)
+    assert np.array_equal(extended_reward(task, r_bar_min_of(space)).max(axis=1), reward)
 
 
 @given(st.data())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import costly, real_valued, spaces
-from taskalgebra.extended import r_bar_min
+from taskalgebra.extended import r_bar_min_of
 from taskalgebra.grid import from_text
 from taskalgebra.mdp import from_arrays
 from taskalgebra.planning import q_bar_star
@@ -41,13 +41,13 @@ def test_lemma_2_fails_with_the_penalty_as_printed_when_d_leaves_the_last_reward
     wanting, not_wanting = space.task(["g0"]), space.empty
     printed = min(space.r_min, (space.r_min - space.r_max) * world.diameter)
 
-    def action_towards_g0(task, penalty):
-        return q_bar_star(space, [task], penalty=penalty).values[0].table[0, 0].argmax()
+    def action_towards_g0(task, r_bar_min):
+        return q_bar_star(space, [task], r_bar_min=r_bar_min).values[0].table[0, 0].argmax()
 
     assert action_towards_g0(wanting, printed) == 0
     assert action_towards_g0(not_wanting, printed) == 1
-    assert action_towards_g0(wanting, r_bar_min(space)) == 0
-    assert action_towards_g0(not_wanting, r_bar_min(space)) == 0
+    assert action_towards_g0(wanting, r_bar_min_of(space)) == 0
+    assert action_towards_g0(not_wanting, r_bar_min_of(space)) == 0
 
 
 def test_lemma_2_fails_with_the_penalty_as_printed_when_all_rewards_are_negative():
@@ -55,6 +55,6 @@ def test_lemma_2_fails_with_the_penalty_as_printed_when_all_rewards_are_negative
     space = TaskSpace(from_text("A..B", step_reward=-1), r_universal=-0.5, r_empty=-1)
     printed = min(space.r_min, (space.r_min - space.r_max) * space.mdp.diameter)
     stay, right = 4, 1
-    for penalty, chosen in ((printed, stay), (r_bar_min(space), right)):
-        plan = q_bar_star(space, [space.task(["B"])], penalty=penalty)
+    for r_bar_min, chosen in ((printed, stay), (r_bar_min_of(space), right)):
+        plan = q_bar_star(space, [space.task(["B"])], r_bar_min=r_bar_min)
         assert plan.values[0].table[0, 1].argmax() == chosen

@@ -57,5 +57,6 @@ def test_identity_fails_where_the_bounds_do_not_bound():
     assert broken == {"identity"}
 
 
-def test_the_laws_are_marked_by_the_assumption_they_need():
-    assert {law.name for law in LAWS if law.needs_two_values} == {"identity", "complements"}
+def test_the_laws_are_marked_by_what_they_need():
+    needs = {law.name: law.needs for law in LAWS if law.needs}
+    assert needs == {"identity": "bounds", "complements": "two values"}

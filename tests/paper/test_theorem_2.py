@@ -34,7 +34,7 @@ def test_theorem_2_with_the_rewards_of_the_paper_up_to_rounding():
 def test_theorem_2_on_random_worlds_for_any_penalty(data):
     space = data.draw(spaces())
     tasks = [data.draw(two_valued(space)) for _ in range(3)]
-    plan = q_bar_star(space, tasks, penalty=data.draw(eighths))
+    plan = q_bar_star(space, tasks, r_bar_min=data.draw(eighths))
     assert not broken_laws(*plan.values, plan.bounds.empty, plan.bounds.universal)
 
 

@@ -26,14 +26,14 @@ def test_theorem_3_against_value_iteration_in_four_rooms(space, plan_of_all, all
     """The right-hand side by an oracle that shares no code with the planner."""
     top, left = space.task(["top_left", "top_right"]), space.task(["top_left", "bottom_left"])
     values = dict(zip(all_tasks, plan_of_all.values, strict=True))
-    penalty = plan_of_all.penalty
+    r_bar_min = plan_of_all.r_bar_min
     for composed, task in (
         (~values[top], ~top),
         (values[top] | values[left], top | left),
         (values[top] & values[left], top & left),
         (~(values[top] | values[left]), ~(top | left)),
     ):
-        assert np.array_equal(composed.table, extended_q_of_task(task, penalty))
+        assert np.array_equal(composed.table, extended_q_of_task(task, r_bar_min))
 
 
 def test_theorem_3_with_the_rewards_of_the_paper_within_1e_12():
@@ -58,7 +58,7 @@ def test_theorem_3_on_random_worlds_for_any_penalty_under_assumption_2(data):
     space = data.draw(spaces())
     one, two = data.draw(two_valued(space)), data.draw(two_valued(space))
     tasks = [one, two, ~one, one | two, one & two]
-    q = q_bar_star(space, tasks, penalty=data.draw(eighths)).values
+    q = q_bar_star(space, tasks, r_bar_min=data.draw(eighths)).values
     assert [~q[0] == q[2], q[0] | q[1] == q[3], q[0] & q[1] == q[4]] == [True] * 3
 
 
@@ -77,7 +77,7 @@ def test_theorem_3_negation_of_real_values_needs_a_low_penalty():
 
     space = TaskSpace(from_text("AB", step_reward=-0.125), r_universal=2, r_empty=-2)
     task = space.from_rewards([1, 1])
-    mild = q_bar_star(space, [task, ~task], penalty=0.0).values
+    mild = q_bar_star(space, [task, ~task], r_bar_min=0.0).values
     assert ~mild[0] != mild[1]
     low = q_bar_star(space, [task, ~task]).values
     assert ~low[0] == low[1]
