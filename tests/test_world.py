@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 from taskalgebra.envs.world import World
 from taskalgebra.expression import parse
-from taskalgebra.grid import from_text
+from taskalgebra.grid import absorbing_only, from_text
 from taskalgebra.mdp import from_arrays
 from taskalgebra.tasks import TaskSpace
 
@@ -147,6 +147,124 @@ def test_outcomes_come_as_often_as_they_are_probable():
         assert abs(count / 6000 - p) <= 5 * np.sqrt(p * (1 - p) / 6000)
 
 
+class Scripted(World):
+    """A world whose random numbers are given beforehand."""
+
+    numbers = ()
+
+    def _uniform(self):
+        first, *self.numbers = self.numbers
+        return first
+
+
+@pytest.mark.parametrize(
+    ("number", "start"), [(0.0, 0), (0.24, 0), (0.25, 1), (0.74, 2), (0.75, 3), (1 - 2**-53, 3)]
+)
+def test_a_start_takes_one_random_number_and_divides_the_range_evenly(number, start):
+    world = Scripted(SPACE)
+    world.numbers = [number]
+    assert world.reset()[0] == start
+    assert world.numbers == []
+
+
+def test_no_number_is_drawn_for_a_given_start_or_a_sure_outcome():
+    world = Scripted(RANDOM)
+    world.reset(seed=0, options={"state": 1})
+    world.step(STAY)
+    world.reset(options={"state": 6})
+    assert world.step(UP)[2]
+    sure = Scripted(SPACE)
+    sure.reset(options={"state": 1})
+    for action in range(5):
+        sure.step(action)
+
+
+# From (0, 1), down leads to states 0, 1, 2 with 1/6 each and to 4 with 1/2, in this order.
+@pytest.mark.parametrize(
+    ("number", "state"),
+    [(0.0, 0), (0.16, 0), (0.17, 1), (0.33, 1), (0.34, 2), (0.49, 2), (0.51, 4), (1 - 2**-53, 4)],
+)
+def test_an_outcome_is_where_the_cumulated_probability_passes_one_number(number, state):
+    world = Scripted(RANDOM)
+    world.numbers = [number]
+    world.reset(options={"state": 1})
+    assert world.step(DOWN)[0] == state
+    assert world.numbers == []
+
+
+def test_a_world_of_its_own_ends_only_in_the_desired_goals():
+    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world.reset(options={"state": 3})
+    assert world.step(STAY) == (3, -0.125, False, False, {"goal": -1})
+    for expected in (2, 1, 0):
+        assert world.step(LEFT)[0] == expected
+    assert world.step(STAY)[0] == 4
+    assert world.step(STAY) == (4, 2.0, True, False, {"goal": 0})
+
+
+@pytest.mark.parametrize("task", ["true", "false"])
+def test_the_universal_and_the_empty_task_end_everywhere(task):
+    world = World(SPACE, TASKS, task, shared_absorbing=False)
+    assert world.mdp is SPACE.mdp
+
+
+def test_the_world_of_a_task_keeps_states_and_goals():
+    mdp = World(SPACE, TASKS, "b", shared_absorbing=False).mdp
+    assert mdp.next_state[:, STAY].tolist() == [0, 1, 2, 5, 4, 5]
+    assert (mdp.next_state[:, :4] == SPACE.mdp.next_state[:, :4]).all()
+    assert (mdp.goals.tolist(), mdp.goal_names) == ([4, 5], ("A", "B"))
+    assert mdp.starts.tolist() == [0, 1, 2, 3]
+    assert World(SPACE, TASKS, "b").mdp is SPACE.mdp
+
+
+def test_the_table_follows_the_task():
+    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world.reset(seed=0)
+    world.task = "b"
+    assert world.task == TASKS["b"]
+    assert world.mdp.next_state[:, STAY].tolist() == [0, 1, 2, 5, 4, 5]
+    with pytest.raises(gym.error.ResetNeeded):
+        world.step(UP)
+    world.task = parse("a | b")
+    assert world.mdp is SPACE.mdp
+
+
+def test_a_task_of_many_rewards_ends_in_the_goal_that_pays_most():
+    world = World(SPACE, task=SPACE.from_rewards([0.5, 1.0]), shared_absorbing=False)
+    assert world.desired.tolist() == [False, True]
+    assert world.mdp.next_state[0, STAY] == 0
+
+
+def test_random_transitions_into_a_closed_goal_stay_at_their_source():
+    half = [[[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]], [[0, 1, 0]] * 2, [[0, 0, 1]] * 2]
+    mdp = absorbing_only(from_arrays(half, -1.0, [1, 2]), [False, True])
+    assert mdp.offset.tolist() == [0, 2, 3, 4, 5, 6, 7]
+    assert mdp.successor[:3].tolist() == [0, 2, 2]
+    assert mdp.probability[:3].tolist() == [0.5, 0.5, 1.0]
+
+
+def test_starts_without_a_way_to_a_desired_goal_are_left_out():
+    mdp = from_text("A.#.B")
+    assert mdp.starts.tolist() == [0, 1, 2, 3]
+    assert absorbing_only(mdp, [False, True]).starts.tolist() == [2, 3]
+    one_sided = from_text("A.#.B", starts=[(0, 1)])
+    with pytest.raises(ValueError, match="no start has a path to B"):
+        absorbing_only(one_sided, [False, True])
+
+
+@pytest.mark.parametrize("desired", [[False, False], [True], [1, 0], "A"])
+def test_goals_to_end_in_are_truth_values_with_one_true(desired):
+    with pytest.raises(ValueError, match="each of the 2 goals"):
+        absorbing_only(SPACE.mdp, desired)
+
+
+def test_a_closed_goal_is_no_place_to_start():
+    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world.reset(options={"state": 4})
+    with pytest.raises(ValueError, match=r"state 5, goal 'B': .* shared_absorbing=False"):
+        world.reset(options={"state": 5})
+
+
 def test_the_spaces_have_the_sizes_of_the_world():
     world = World(SPACE)
     assert world.observation_space == gym.spaces.Discrete(6)
@@ -178,6 +296,26 @@ def test_an_action_that_does_not_exist_is_refused(action):
     world.reset(seed=0)
     with pytest.raises(ValueError, match=f"action {action} .*up, right, down, left, stay"):
         world.step(action)
+
+
+@pytest.mark.parametrize("action", [1.5, 1.0, "up", None, [1], np.array([1, 2])])
+def test_an_action_that_is_no_whole_number_is_refused(action):
+    world = World(SPACE)
+    world.reset(seed=0)
+    with pytest.raises(ValueError, match=r"action is .* whole number from 0 to 4 for up, right"):
+        world.step(action)
+
+
+@pytest.mark.parametrize("action", [RIGHT, np.int64(RIGHT), np.array(RIGHT)])
+def test_whole_numbers_of_any_type_are_actions(action):
+    world = World(SPACE)
+    world.reset(options={"state": 0})
+    assert world.step(action)[0] == 1
+
+
+def test_a_task_is_a_name_an_expression_or_a_task():
+    with pytest.raises(TypeError, match=r"name, an expression or a Task, got 3"):
+        World(SPACE, TASKS, 3)
 
 
 def test_a_step_before_the_first_reset_is_refused():

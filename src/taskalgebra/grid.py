@@ -20,13 +20,15 @@ is r(g) + r_step·(d + 1).  `stay` anywhere else passes the time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import index
 from textwrap import dedent
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.mdp import FiniteMDP, from_outcomes
+from taskalgebra.validation import finite, instance, listed
 
 WALL, FREE = "#", "."
 ACTIONS = ("up", "right", "down", "left", "stay")
@@ -35,7 +37,7 @@ Cell = tuple[int, int]
 
 
 def from_text(
-    text: str,
+    text: str | Sequence[str],
     goals: Mapping[str, Cell] | None = None,
     *,
     step_reward: float = -0.1,
@@ -45,15 +47,17 @@ def from_text(
     """Make a world from a map.
 
     Args:
-        text: the map; common indentation and blank lines around it do not count.
+        text: the map, as one text or as rows; common indentation and blank lines around it do not
+            count.
         goals: further goals, by name, with (row, column) counted from 0 at the top left.
         step_reward: r_{s,a}, the same everywhere.
         slip_probability: how often a move goes astray, to one of the other three directions.
         starts: cells in which episodes begin; by default every free cell with a way to a goal.
     """
-    rows = dedent(text).strip("\n").splitlines()
+    drawn = text if isinstance(text, str) else "\n".join(text)
+    rows = dedent(drawn).strip("\n").splitlines()
     free, named = _read_map(rows)
-    for name, cell in (goals or {}).items():
+    for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
         if name in named:
             raise ValueError(f"goal {name!r} stands on the map at {named[name]} and is given again")
         named[name] = _free_cell(cell, free, f"goal {name!r}")
@@ -65,12 +69,55 @@ def from_text(
         other = next(n for n, c in named.items() if c == cell)
         if other != name:
             raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
-    if not 0.0 <= slip_probability <= 1.0:
+    if not 0.0 <= float(finite(slip_probability, "slip_probability", ())) <= 1.0:
         raise ValueError(f"slip_probability is {slip_probability}, expected a number in [0, 1]")
     state_of = np.full(free.shape, -1)
     state_of[free] = np.arange(free.sum())
     start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
     return _world(free, state_of, named, step_reward, slip_probability, start_cells)
+
+
+def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
+    """The world of a task that ends in some of the goals only: "different absorbing sets".
+
+    A transition into any other goal stays where it is instead, at the same cost; on a map, `stay`
+    on the cell of such a goal passes the time.  States, goals and their numbers remain; the
+    absorbing states of the other goals can no longer be entered.  Starts from which none of the
+    desired goals can be reached are left out.
+
+    Args:
+        mdp: the world in which every goal ends an episode.
+        desired: `[G]`, true for the goals to keep, of which there must be one.
+    """
+    kept = np.asarray(desired)
+    if kept.shape != (mdp.n_goals,) or kept.dtype != np.bool_ or not kept.any():
+        raise ValueError(
+            f"desired must hold true or false for each of the {mdp.n_goals} goals, with at least "
+            f"one true, or no episode ends; got {desired!r}"
+        )
+    if kept.all():
+        return mdp
+    closed = np.zeros(mdp.n_states, np.bool_)
+    closed[mdp.goals[~kept]] = True
+    source = np.repeat(np.arange(mdp.n_states), np.diff(mdp.offset[:: mdp.n_actions]))
+    world = from_outcomes(
+        mdp.offset,
+        np.where(closed[mdp.successor], source, mdp.successor),
+        mdp.probability,
+        step_reward=mdp.step_reward,
+        goals=mdp.goals,
+        shape=mdp.step_reward.shape,
+        goal_names=mdp.goal_names,
+        action_names=mdp.action_names,
+        goal_reward=mdp.goal_reward,
+        cells=mdp.cells,
+    )
+    starts = mdp.starts[world.ending[mdp.starts]]
+    if not starts.size:
+        names = [name for name, one in zip(mdp.goal_names, kept, strict=True) if one]
+        raise ValueError(f"no start has a path to {listed(names)}; open a way or keep more goals")
+    starts.setflags(write=False)
+    return replace(world, starts=starts)
 
 
 def _world(

@@ -2,6 +2,9 @@
 
     ◆ a desired goal      ◇ another goal      ↑ → ↓ ← the move      · a cell without a way to a goal
 
+A snapshot has no policy: it shows the goals, and the agent as @.  On the cell of a goal that reads
+@◆, in the absorbing state of the goal ◆@◆.
+
 Colours run from dark blue (low) to yellow (high), after viridis, which stays readable for
 colour-blind readers and in grey.
 """
@@ -12,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array
+from taskalgebra.graph import BoolArray
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.tasks import Task
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 WALL = "█"
+AGENT = "@"
+NOTHING = -1  # in a layout, the number of no state: a wall
 _VIRIDIS = np.array(
     [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], np.float64
 )
@@ -35,24 +41,16 @@ def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bo
         ValueError: the world has no map.
     """
     mdp = task.space.mdp
-    if mdp.cells is None:
-        raise ValueError(
-            "this world has no map to draw on; make it with from_text, or pass cells=... to "
-            "from_arrays"
-        )
-    corner = mdp.cells.min(axis=0) - 1  # one ring of wall around all cells
-    states = np.full(mdp.cells.max(axis=0) + 2 - corner, -1)
+    states, _ = layout(mdp)
     live = np.flatnonzero(~mdp.is_goal)
-    for drawn in (mdp.goals, live):  # a cell that holds a goal shows the state to act in
-        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
-    marks = _marks(task)
+    marks = _marks(mdp, goals_to_mark(task))
     shown = values[live][np.isfinite(values[live])]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
     lines = []
     for row in states:
         line = []
         for s in row:
-            if s < 0:
+            if s == NOTHING:
                 line.append(_paint(WALL * 3, None) if colour else WALL * 3)
                 continue
             symbol = marks.get(int(s)) or _arrow(mdp, int(actions[s]), float(values[s]))
@@ -63,16 +61,63 @@ def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bo
     return "\n".join(lines)
 
 
-def _marks(task: Task) -> dict[int, str]:
+def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
+    """Draw the map with its goals and the agent, one cell three columns wide, without colour.
+
+    Args:
+        mdp: the world.
+        desired: `[G]`, the goals to mark as wanted.
+        agent: the state of the agent; None draws none.
+
+    Raises:
+        ValueError: the world has no map.
+    """
+    states, corner = layout(mdp)
+    marks = _marks(mdp, desired)
+    lines = [
+        [WALL * 3 if s == NOTHING else f" {marks.get(s, ' ')} " for s in row] for row in states
+    ]
+    if agent is not None:
+        assert mdp.cells is not None
+        row, column = mdp.cells[agent] - corner
+        mark = lines[row][column][1]
+        lines[row][column] = f"{mark if mdp.is_goal[agent] else ' '}{AGENT}{mark}"
+    return "\n".join("".join(line) for line in lines)
+
+
+def layout(mdp: FiniteMDP) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The map: `[rows, columns]` of states, and the cell at its corner.
+
+    One ring of wall surrounds all cells.  A cell that holds a goal has the state to act in there.
+    """
+    if mdp.cells is None:
+        raise ValueError(
+            "this world has no map to draw on; make it with from_text, or pass cells=... to "
+            "from_arrays"
+        )
+    corner = mdp.cells.min(axis=0) - 1
+    states = np.full(mdp.cells.max(axis=0) + 2 - corner, NOTHING)
+    for drawn in (mdp.goals, np.flatnonzero(~mdp.is_goal)):
+        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
+    return states, corner
+
+
+def goals_to_mark(task: Task) -> BoolArray:
+    """[G], the desired goals; of a task with more than two rewards, the goals that pay most."""
+    if task.two_valued:
+        return task.desired
+    best: BoolArray = task.goal_reward == task.goal_reward.max()
+    return best
+
+
+def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
     """The symbol of each cell that holds a goal."""
-    mdp = task.space.mdp
     assert mdp.cells is not None
     order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
     state_at = {tuple(mdp.cells[s]): int(s) for s in order}
-    best = task.desired if task.two_valued else task.goal_reward == task.goal_reward.max()
     return {
         state_at[tuple(mdp.cells[goal])]: "◆" if wanted else "◇"
-        for goal, wanted in zip(mdp.goals, best, strict=True)
+        for goal, wanted in zip(mdp.goals, desired, strict=True)
     }
 
 

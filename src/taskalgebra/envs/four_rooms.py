@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
 from taskalgebra.base_tasks import minimal_base_tasks
+from taskalgebra.envs.dense import PEAK, dense_task
 from taskalgebra.envs.world import World
+from taskalgebra.expression import Expression
+from taskalgebra.graph import BoolArray
 from taskalgebra.grid import Cell, from_text
 from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.validation import listed
 
 MAP = """
 #############
@@ -45,43 +53,140 @@ def wall_side_goals() -> dict[str, Cell]:
 
 
 class FourRooms(World):
-    """Reach the right room.
+    """Reach the right room; registered with Gymnasium as `TaskAlgebra/FourRooms-v0`.
 
     The map has 104 free cells.  Actions are up, right, down, left and stay; `stay` on a goal's cell
     leads into that goal's absorbing state, and the next action pays its terminal reward (see
     `taskalgebra.grid`).  Episodes start in any free cell.
 
+    Observations are the numbers of states: the free cells row by row, then one absorbing state a
+    goal.  `info["goal"]` is the number of the goal in which an episode ended, −1 before.
+
+    **Dense rewards** follow the supplement (`taskalgebra.envs.dense`).  The named tasks are then
+    dense tasks of their own.  An expression is worked out on the goals that they desire, and its
+    task is the dense task of the goals that result, M_U and M_∅ included; it is *not* the minimum
+    or maximum of dense rewards.  A `Task` is played as it is.  Since terminal rewards are raised by
+    up to 0.1, so is `space.r_universal`; `space.universal` is the upper bound of the space, and
+    the dense M_U is `find_task("true")`.
+
     Args:
         n_goals: 4, the centres of the rooms, with tasks `top` and `left`; or 40, with the further
-            goals along the outer walls and six base tasks `x1` … `x6`.
+            goals along the outer walls and six base tasks `x1` … `x6`.  Left out where `text` or
+            `goals` is given.
+        goals: goals of your own, as {name: (row, column)}, counted from 0 at the top left.  The
+            base tasks are then the smallest set that tells the goals apart, `x1`, `x2`, …
+        text: a map of your own, in the language of `from_text`; letters on it are goals.
         step_reward: r_{s,a} of every step.
         r_universal: r_U, the reward of a desired goal.
         r_empty: r_∅, the reward of any other goal; by default the step reward.
         slip_probability: how often a move goes to one of the other three directions.
-        task: the task that `step` pays for: a `Task`, a name or an expression.
+        dense: whether steps near desired goals pay a bonus.
+        shared_absorbing: whether an episode ends in every goal, or only in those that the task
+            desires (see `World`).
+        task: the task that `step` pays for: a name, an expression, or a `Task` of a world that was
+            made with the same arguments; by default M_U.
+        render_mode: None, "ansi" or "rgb_array".
     """
 
     def __init__(
         self,
-        n_goals: int = 4,
+        n_goals: int | None = None,
         *,
+        goals: Mapping[str, Cell] | None = None,
+        text: str | Sequence[str] | None = None,
         step_reward: float = -0.1,
         r_universal: float = 2.0,
         r_empty: float | None = None,
         slip_probability: float = 0.0,
-        task: Task | str | None = None,
+        dense: bool = False,
+        shared_absorbing: bool = True,
+        task: Task | Expression | str | None = None,
+        render_mode: str | None = None,
     ) -> None:
-        """Build the world of the paper."""
-        if n_goals not in (4, 40):
-            raise ValueError(f"Four Rooms has 4 or 40 goals, got n_goals = {n_goals}")
-        mdp = from_text(
-            MAP,
-            CENTRES if n_goals == 4 else wall_side_goals(),
-            step_reward=step_reward,
-            slip_probability=slip_probability,
-        )
+        """Build the world of the paper, or one with goals or a map of its own."""
+        own = goals is not None or text is not None
+        if own:
+            mdp = from_text(
+                MAP if text is None else text,
+                goals,
+                step_reward=step_reward,
+                slip_probability=slip_probability,
+            )
+            if n_goals is not None and n_goals != mdp.n_goals:
+                raise ValueError(
+                    f"n_goals = {n_goals}, but the map and goals={{...}} have {mdp.n_goals}: "
+                    f"{listed(mdp.goal_names)}; leave n_goals out"
+                )
+        else:
+            if n_goals not in (None, 4, 40):
+                raise ValueError(
+                    f"Four Rooms has 4 or 40 goals, got n_goals = {n_goals}; "
+                    f"for goals of your own pass goals={{name: (row, column)}}"
+                )
+            mdp = from_text(
+                MAP,
+                wall_side_goals() if n_goals == 40 else CENTRES,
+                step_reward=step_reward,
+                slip_probability=slip_probability,
+            )
+        low = step_reward if r_empty is None else r_empty
+        if dense and r_universal - low <= PEAK:
+            raise ValueError(
+                f"dense rewards need r_universal more than {PEAK} above r_empty, got {r_universal} "
+                f"and {low}: a goal nearby could pay as much as a desired one"
+            )
+        self.dense = dense
+        self._sparse_rewards = (r_universal, low)
         space = TaskSpace(
-            mdp, r_universal=r_universal, r_empty=step_reward if r_empty is None else r_empty
+            mdp, r_universal=r_universal + PEAK if dense else r_universal, r_empty=low
         )
-        names = ("top", "left") if n_goals == 4 else None
-        super().__init__(space, minimal_base_tasks(space, names), task)
+        if isinstance(task, Task):
+            space = _same_space(task.space, space)
+        names = ("top", "left") if not own and n_goals != 40 else None
+        tasks = minimal_base_tasks(space, names)
+        if dense:
+            tasks = {name: self._dense_task(space, base.desired) for name, base in tasks.items()}
+        super().__init__(
+            space, tasks, task, shared_absorbing=shared_absorbing, render_mode=render_mode
+        )
+
+    def _dense_task(self, space: TaskSpace, desired: BoolArray) -> Task:
+        return dense_task(space, desired, *self._sparse_rewards)
+
+    def _compose(self, expression: Expression) -> Task:
+        if not self.dense:
+            return super()._compose(expression)
+        everything = np.ones(self.space.mdp.n_goals, np.bool_)
+        desired = expression.evaluate(
+            {name: self.desired_goals(task) for name, task in self.tasks.items()},
+            universal=everything,
+            empty=~everything,
+        )
+        return self._dense_task(self.space, desired)
+
+    def desired_goals(self, task: Task) -> BoolArray:
+        """[G], the goals that a task wants; of dense tasks those that pay r_U and a bonus."""
+        if not self.dense:
+            return super().desired_goals(task)
+        wanted: BoolArray = task.goal_reward >= self._sparse_rewards[0]
+        return wanted
+
+
+def _same_space(given: TaskSpace, built: TaskSpace) -> TaskSpace:
+    """The space of a task, if it is the one that the arguments describe."""
+    one, other = given.mdp, built.mdp
+    same = (
+        (one.goal_names, one.action_names) == (other.goal_names, other.action_names)
+        and all(
+            np.array_equal(getattr(one, name), getattr(other, name))
+            for name in ("offset", "successor", "probability", "step_reward", "goals", "starts")
+        )
+        and np.array_equal(given.r_universal, built.r_universal)
+        and np.array_equal(given.r_empty, built.r_empty)
+    )
+    if not same:
+        raise ValueError(
+            "the task belongs to another space than this world; make the world with the arguments "
+            "of the task's own world, or give the task as a name or an expression"
+        )
+    return given

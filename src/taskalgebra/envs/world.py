@@ -3,39 +3,62 @@
 Observations are states (`Discrete(S)`), actions are numbers (`Discrete(A)`).  The environment keeps
 the contract of a goal environment: `info["goal"]` is the number of the goal reached when
 `terminated`, and −1 before.  There is no step limit; a limit is not a termination.
+
+All random numbers come from one method, `World._uniform`, in a fixed order: one at a reset, for the
+start, unless the start is given; and one at a step whose action has more than one outcome.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from taskalgebra.expression import Expression, parse
+from taskalgebra.envs.drawing import Drawing, Image
+from taskalgebra.expression import TRUE, Expression, parse
+from taskalgebra.graph import BoolArray
+from taskalgebra.grid import absorbing_only
+from taskalgebra.mdp import NO_GOAL, FiniteMDP
+from taskalgebra.picture import goals_to_mark, snapshot
 from taskalgebra.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
 
-NO_GOAL = -1
+RENDER_MODES = ("ansi", "rgb_array")
 
 
 class World(gym.Env[Any, Any]):
     """A task space with named tasks, and one of its tasks to play.
 
+    `space` is the world that all tasks share, and its task space.  `mdp` is the table that `step`
+    reads: the same world, or with `shared_absorbing=False` the world of the current task, which has
+    the same states, actions and goals, but ends only in the goals that the task desires.
+
     Args:
         space: the task space; it holds the dynamics.
         tasks: tasks with names, for expressions.
         task: the task that `step` pays for: a `Task`, a name or an expression; by default M_U.
+        shared_absorbing: whether every task ends in every goal, as Assumption 1 asks.  If not, a
+            transition into a goal that the task does not desire stays where it is, at the cost of
+            the step.  A task that desires no goal has none of its own to end in: it ends in all.
+        render_mode: what `render` returns: None, "ansi" for text or "rgb_array" for an image.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium's contract)
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 8,
+    }
 
     def __init__(
         self,
         space: TaskSpace,
         tasks: Mapping[str, Task] | None = None,
         task: Task | Expression | str | None = None,
+        *,
+        shared_absorbing: bool = True,
+        render_mode: str | None = None,
     ) -> None:
         """Set the spaces of Gymnasium from the sizes of the world."""
         self.space = space
@@ -45,8 +68,47 @@ class World(gym.Env[Any, Any]):
                 raise ValueError(f"task {name!r} belongs to another space than this world")
         self.observation_space = gym.spaces.Discrete(space.mdp.n_states)
         self.action_space = gym.spaces.Discrete(space.mdp.n_actions)
-        self.task = self.find_task(space.universal if task is None else task)
+        self.shared_absorbing = shared_absorbing
+        self.render_mode = self._checked_render_mode(render_mode)
+        self.task = TRUE if task is None else task
+
+    def _checked_render_mode(self, mode: str | None) -> str | None:
+        if mode is not None and mode not in RENDER_MODES:
+            raise ValueError(
+                f"render_mode is {mode!r}, expected None, "
+                f"{' or '.join(repr(known) for known in RENDER_MODES)}"
+            )
+        if self.space.mdp.cells is None:
+            self.metadata = {**self.metadata, "render_modes": []}
+            if mode is not None:
+                raise ValueError(
+                    f"render_mode is {mode!r}, but this world has no map to draw on; make it with "
+                    f"from_text, pass cells=... to from_arrays, or leave render_mode out"
+                )
+        return mode
+
+    @property
+    def task(self) -> Task:
+        """The task that `step` pays for; may be set to a `Task`, a name or an expression.
+
+        After a change of task the environment must be reset.
+        """
+        return self._task
+
+    @task.setter
+    def task(self, task: Task | Expression | str) -> None:
+        self._task = self.find_task(task)
+        self.desired = self.desired_goals(self._task)
+        self.mdp = self._world_of_task()
         self.state: int | None = None
+        self._shown: int | None = None  # after the end of an episode, the agent is still drawn
+        self._drawing: Drawing | None = None
+
+    def _world_of_task(self) -> FiniteMDP:
+        """The table that `step` reads."""
+        if self.shared_absorbing or not self.desired.any():
+            return self.space.mdp
+        return absorbing_only(self.space.mdp, self.desired)
 
     def find_task(self, task: Task | Expression | str) -> Task:
         """A task by name or expression over the named tasks."""
@@ -54,49 +116,102 @@ class World(gym.Env[Any, Any]):
             if task.space is not self.space:
                 raise ValueError("the task belongs to another space than this world")
             return task
-        expression = parse(task, self.tasks) if isinstance(task, str) else task
+        if not isinstance(task, str | Expression):
+            raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
+        return self._compose(parse(task, self.tasks) if isinstance(task, str) else task)
+
+    def _compose(self, expression: Expression) -> Task:
         return expression.evaluate(
             self.tasks, universal=self.space.universal, empty=self.space.empty
         )
 
+    def desired_goals(self, task: Task) -> BoolArray:
+        """[G], the goals that a task wants; of more than two rewards, those that pay most."""
+        return goals_to_mark(task)
+
+    def _uniform(self) -> float:
+        """A random number in [0, 1): the only source of chance."""
+        return float(self.np_random.random())
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Start in a random state, or in `options["state"]`."""
+        """Start in a random state, or in `options["state"]`, which draws no random number."""
         super().reset(seed=seed)
-        mdp = self.space.mdp
         start = (options or {}).get("state")
         if start is None:
-            start = self.np_random.choice(mdp.starts)
-        elif (
-            not isinstance(start, int | np.integer)
-            or not 0 <= start < mdp.n_states
-            or not mdp.ending[start]
-        ):
+            starts = self.mdp.starts
+            start = starts[int(self._uniform() * starts.size)]
+        else:
+            self.check_start(start)
+        self.state = self._shown = int(start)
+        return self.state, {"goal": NO_GOAL}
+
+    def check_start(self, state: Any) -> None:
+        """Refuse a state in which no episode can begin.
+
+        Raises:
+            ValueError: the state does not exist, or no goal of the task can be reached from it.
+        """
+        mdp = self.mdp
+        known = isinstance(state, int | np.integer) and 0 <= state < mdp.n_states
+        if not known or not mdp.ending[state]:
             raise ValueError(
-                f"cannot start in state {start}: expected one of 0 to {mdp.n_states - 1} with a "
+                f"cannot start in state {state}: expected one of 0 to {mdp.n_states - 1} with a "
                 f"path to some goal"
             )
-        self.state = int(start)
-        return self.state, {"goal": NO_GOAL}
+        goal = mdp.goal_of_state[state]
+        if mdp is not self.space.mdp and goal != NO_GOAL and not self.desired[goal]:
+            raise ValueError(
+                f"cannot start in state {state}, {mdp.state_name(state)}: with "
+                f"shared_absorbing=False this task ends in the goals that it desires only"
+            )
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Move by the table; in a goal, pay its terminal reward and end, whatever the action."""
-        mdp = self.space.mdp
         if self.state is None:
             raise gym.error.ResetNeeded("call reset() before step()")
-        if not 0 <= action < mdp.n_actions:
+        mdp = self.mdp
+        try:
+            a = index(action)
+        except TypeError:
             raise ValueError(
-                f"action {action} does not exist; actions are {listed(mdp.action_names)}"
+                f"action is {action!r}, expected a whole number from 0 to {mdp.n_actions - 1} "
+                f"for {listed(mdp.action_names)}"
+            ) from None
+        if not 0 <= a < mdp.n_actions:
+            raise ValueError(
+                f"action {a} does not exist; actions are {listed(mdp.action_names)}, "
+                f"numbered from 0 to {mdp.n_actions - 1}"
             )
         s = self.state
-        if mdp.is_goal[s]:
-            goal = int(np.flatnonzero(mdp.goals == s)[0])
+        goal = int(mdp.goal_of_state[s])
+        if goal != NO_GOAL:
             self.state = None
-            return s, float(self.task.goal_reward[goal]), True, False, {"goal": goal}
-        first, last = mdp.offset[s * mdp.n_actions + action : s * mdp.n_actions + action + 2]
-        k = first
-        if last - first > 1:
-            k = first + self.np_random.choice(last - first, p=mdp.probability[first:last])
-        self.state = int(mdp.successor[k])
-        return self.state, float(self.task.steps[s, action]), False, False, {"goal": NO_GOAL}
+            return s, float(self._task.goal_reward[goal]), True, False, {"goal": goal}
+        k, end = mdp.offset[s * mdp.n_actions + a : s * mdp.n_actions + a + 2].tolist()
+        if end - k > 1:
+            left = self._uniform()
+            while k < end - 1 and left >= mdp.probability[k]:
+                left -= mdp.probability[k]
+                k += 1
+        self.state = self._shown = int(mdp.successor[k])
+        return self.state, float(self._task.steps[s, a]), False, False, {"goal": NO_GOAL}
+
+    def render(self) -> Any:
+        """The map with the agent, as the render mode asks; without an agent before a reset."""
+        if self.render_mode is None:
+            gym.logger.warn(
+                "render() was called without a render mode; choose one when the environment is "
+                'made: render_mode="ansi" or render_mode="rgb_array"'
+            )
+            return None
+        return self.frame(self._shown)
+
+    def frame(self, state: int | None) -> str | Image:
+        """What `render` returns for a state; None draws no agent."""
+        if self.render_mode == "ansi":
+            return snapshot(self.space.mdp, self.desired, state)
+        if self._drawing is None:
+            self._drawing = Drawing(self.space.mdp, self.desired)
+        return self._drawing.frame(state)
