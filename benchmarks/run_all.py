@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("planning", "algebra", "expressions", "imports")
+BENCHMARKS = ("planning", "algebra", "expressions", "learning", "imports")
 
 
 def main() -> None:

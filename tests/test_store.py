@@ -131,7 +131,6 @@ def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
         {"r_bar_min": None},
         {"r_bar_min": "low"},
         {"r_bar_min": [1]},
-        {"error_bound": None},
         {"error_bound": {}},
     ],
     ids=str,

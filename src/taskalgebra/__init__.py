@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from taskalgebra.extended import TabularQ as TabularQ
     from taskalgebra.grid import from_text as from_text
     from taskalgebra.gym_table import from_gymnasium as from_gymnasium
+    from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.mdp import FiniteMDP as FiniteMDP
     from taskalgebra.mdp import from_arrays as from_arrays
     from taskalgebra.planning import Plan as Plan
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning import q_bar_star as q_bar_star
     from taskalgebra.skills import Agent as Agent
     from taskalgebra.skills import Skills as Skills
+    from taskalgebra.skills import learn as learn
     from taskalgebra.skills import load as load
     from taskalgebra.skills import solve as solve
     from taskalgebra.stochastic_planning import ConvergenceError as ConvergenceError
@@ -63,9 +65,10 @@ _HOME = {
     "extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
     "grid": ("from_text",),
     "gym_table": ("from_gymnasium",),
+    "learning.q_learning": ("Settings",),
     "mdp": ("FiniteMDP", "from_arrays"),
     "planning": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
-    "skills": ("Agent", "Skills", "load", "solve"),
+    "skills": ("Agent", "Skills", "learn", "load", "solve"),
     "stochastic_planning": ("ConvergenceError",),
     "store": ("StoreError",),
     "tasks": ("Task", "TaskSpace"),

@@ -59,8 +59,8 @@ def rollouts(
 ) -> Evaluation:
     """Play episodes with one action a state, `[S]`, from random starts.
 
-    `max_steps` cuts episodes off.  By default none is cut off that surely ends; where the policy may
-    go round for ever, ten times as many steps are allowed as there are states.
+    `max_steps` cuts episodes off.  By default none is cut off that surely ends; where the policy
+    may go round for ever, ten times as many steps are allowed as there are states.
     """
     episodes = count(episodes, "episodes")
     mdp = task.space.mdp

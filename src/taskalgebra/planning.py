@@ -226,7 +226,8 @@ class Plan:
     values: tuple[ExtendedQ, ...]
     bounds: ValueBounds
     r_bar_min: float  # r̄_MIN
-    error_bound: float  # |values − Q̄*| is nowhere larger; 0: exact up to rounding
+    error_bound: float | None  # |values − Q̄*| is nowhere larger; 0: exact but for rounding; None:
+    # not known, because the values were learned
 
 
 def plan(

@@ -23,12 +23,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra import store
-from taskalgebra.algebra import Array, BooleanElement
+from taskalgebra.algebra import Array, BooleanElement, Bounds
 from taskalgebra.base_tasks import expression_of, n_expressible
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation import Evaluation, rollouts
 from taskalgebra.expression import Expression, parse
-from taskalgebra.extended import ExtendedQ, GoalSetQ, compose_values, recover_v
+from taskalgebra.extended import (
+    ExtendedQ,
+    GoalSetQ,
+    TableBounds,
+    TabularQ,
+    compose_values,
+    r_bar_min_of,
+    recover_v,
+)
+from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.picture import picture
 from taskalgebra.planning import Plan, optimal_v, plan
@@ -70,6 +79,62 @@ def solve(
     return Skills(
         space, base, plan(space, list(base.values()), r_bar_min=r_bar_min, tolerance=tolerance)
     )
+
+
+def learn(
+    world: World | TaskSpace | FiniteMDP,
+    tasks: TaskSource | None = None,
+    *,
+    episodes: int | None = None,
+    steps: int | None = None,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    seed: int = 0,
+    r_bar_min: float | None = None,
+) -> Skills:
+    """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
+
+    The values of M_U and M_∅, the bounds of every composition, are learned like the others.
+
+    Args:
+        world: as for `solve`.
+        tasks: as for `solve`.
+        episodes: how many episodes to learn each task for.
+        steps: how many steps to learn each task for; by default, without episodes, a thousand for
+            each state and action.
+        settings: α, ε and γ; the defaults suit deterministic worlds.
+        seed: equal seeds learn equal tables; each task has a stream of its own.
+        r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
+
+    Raises:
+        ValueError: some goal was never met, so that its values are not known; learn longer.
+    """
+    space, named = _space_and_names(world)
+    base = _base_tasks(space, named, tasks)
+    mdp = space.mdp
+    if episodes is None and steps is None:
+        steps = 1000 * mdp.n_states * mdp.n_actions
+    low = r_bar_min_of(space) if r_bar_min is None else float(finite(r_bar_min, "r_bar_min", ()))
+    learned = []
+    for i, task in enumerate((space.universal, space.empty, *base.values())):
+        run = goal_oriented_q_learning(
+            task,
+            Stop(episodes=episodes, steps=steps),
+            settings=settings,
+            seed=_seed(seed) + i * 2**32,
+            r_bar_min=low,
+        )
+        if run.interrupted:
+            raise KeyboardInterrupt
+        missed = sorted(set(range(mdp.n_goals)) - set(run.seen_goals.tolist()))
+        if missed:
+            names = listed([mdp.goal_names[g] for g in missed])
+            raise ValueError(
+                f"in {run.n_steps:,} steps these goals were never met: {names}; learn longer"
+            )
+        learned.append(run.q)
+    bounds = TableBounds(space, Bounds(learned[0], learned[1]))
+    values = tuple(TabularQ(table, bounds) for table in learned[2:])
+    return Skills(space, base, Plan(values, bounds, low, None))
 
 
 def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:

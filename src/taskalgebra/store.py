@@ -16,7 +16,6 @@ import math
 import os
 import re
 import time
-import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.algebra import Bounds
 from taskalgebra.extended import TableBounds, TabularQ
+from taskalgebra.files import replace
 from taskalgebra.mdp import FiniteMDP, from_outcomes
 from taskalgebra.planning import Plan, plan
 from taskalgebra.tasks import Task, TaskSpace
@@ -50,7 +50,7 @@ class Manifest(TypedDict):
     actions: list[str]
     tables: bool
     r_bar_min: float
-    error_bound: float
+    error_bound: float | None
 
 
 class StoreError(ValueError):
@@ -81,8 +81,8 @@ def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan)
         raise StoreError(f"cannot make the directory {path}: {error}") from None
     with _only_writer(path):
         before = _claim(path)
-        _replace(path / manifest["data"], data)
-        _replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
+        replace(path / manifest["data"], data, "skills-")
+        replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode(), "skills-")
         if before is not None and before["data"] != manifest["data"]:
             (path / before["data"]).unlink(missing_ok=True)
 
@@ -159,7 +159,7 @@ def _manifest(path: Path) -> Manifest:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StoreError(f"{file} is not of the format {FORMAT!r}; it belongs to something else")
     for key, fits in _ENTRIES.items():
-        if not fits(manifest.get(key)):
+        if key not in manifest or not fits(manifest[key]):
             raise StoreError(
                 f"{file} has {manifest.get(key)!r} for {key!r}, which is missing or not sensible; "
                 f"save the skills again"
@@ -189,7 +189,7 @@ _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "actions": _is_names,
     "tables": lambda v: isinstance(v, bool),
     "r_bar_min": _is_number,
-    "error_bound": _is_number,
+    "error_bound": lambda v: v is None or _is_number(v),
 }
 
 
@@ -254,18 +254,3 @@ def _world(manifest: Manifest, arrays: dict[str, NDArray[Any]]) -> FiniteMDP:
         goal_reward=arrays.get("goal_reward"),
         cells=arrays.get("cells"),
     )
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name and move it into place."""
-    temporary = path.parent / f".skills-{uuid.uuid4().hex}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

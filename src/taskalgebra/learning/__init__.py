@@ -1,0 +1,1 @@
+"""Learning extended values by interaction."""

@@ -1,0 +1,382 @@
+"""Goal-oriented Q-learning, Algorithm 1 of the supplement, and plain Q-learning beside it.
+
+An agent that learns Q̄ keeps the goals it has met so far, 𝒢, and updates *all* of them at every
+step.  In state s it takes action a and sees r and s':
+
+    target(g) = r̄                              if the episode ends in some goal: r if that is g,
+                                               the penalty r̄_MIN if it is another
+              = r + γ max_b Q(s', g, b)        otherwise
+    Q(s, g, a) ← (1 − α) Q(s, g, a) + α target(g)          for all g ∈ 𝒢
+
+It acts greedily by generalised policy improvement, argmax_a max_{g ∈ 𝒢} Q(s, g, a), and at random
+with probability ε and while 𝒢 is empty.  A goal joins 𝒢 when the episode that met it is over.
+
+There are two versions of the same algorithm.  This one is compiled and works on the tables of a
+finite world.  `taskalgebra.learning.readable` is plain Python for any Gymnasium environment with
+discrete spaces; given the same random numbers it learns the identical table.
+
+A `Run` can be stopped and resumed bit for bit: it holds the table, the goals met, where the agent
+stands, and the state of its random stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.algebra import Array
+from taskalgebra.compiled import kernel
+from taskalgebra.extended import r_bar_min_of
+from taskalgebra.graph import IntArray
+from taskalgebra.learning.stream import State, seeded, uniform
+from taskalgebra.mdp import FiniteMDP
+from taskalgebra.tasks import Task
+
+AT_START = -1
+NO_LIMIT = 2**62
+CHUNK = 2_000_000
+"""Steps between two looks at the clock and at Ctrl-C: some tens of milliseconds."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of Algorithm 1; the defaults are those of the paper's tabular experiments."""
+
+    learning_rate: float = 1.0
+    """α, how far a value moves towards its target; 1 suits deterministic worlds."""
+    epsilon: float = 1.0
+    """ε, how often the agent acts at random."""
+    discount: float = 1.0
+    """γ; the theory is undiscounted."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers outside [0, 1]."""
+        for name in ("learning_rate", "epsilon", "discount"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise ValueError(f"{name} is {value}, expected a number in [0, 1]")
+
+
+@dataclass
+class Run:
+    """Where learning stands: everything that is needed to go on.
+
+    Goal-oriented Q-learning has one slice of the table for each goal, plain Q-learning has one.
+    """
+
+    q: Array  # [S, G, A], or [S, 1, A] of plain Q-learning; unvisited entries are 0
+    seen_goals: IntArray  # [G], in the order in which they were met; -1 where none was met yet
+    stream: State  # [2]
+    n_steps: int = 0
+    n_episodes: int = 0
+    position: int = AT_START  # the state in which the agent stands, or AT_START between episodes
+    converged: bool = False  # whether the whole table agrees with the optimum that was given
+    interrupted: bool = False  # whether the user stopped it
+
+    @property
+    def n_seen(self) -> int:
+        """The number of goals met so far."""
+        return int((self.seen_goals >= 0).sum())
+
+
+def begin(n_states: int, n_goals: int, n_actions: int, *, seed: int, plain: bool = False) -> Run:
+    """A run before its first step; plain Q-learning does not wait for a goal to be met."""
+    n_slices = 1 if plain else n_goals
+    seen = np.full(n_slices, -1, np.int32)
+    if plain:
+        seen[0] = 0
+    return Run(np.zeros((n_states, n_slices, n_actions)), seen, seeded(seed))
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop; whichever comes first."""
+
+    episodes: int | None = None
+    steps: int | None = None
+    optimum: Array | None = None  # of the shape of the table
+    tolerance: float = 1e-5
+
+    def __post_init__(self) -> None:
+        """Ask for at least one way to end, and for sensible numbers."""
+        if self.episodes is None and self.steps is None and self.optimum is None:
+            raise ValueError("learning would never stop; give episodes, steps or an optimum")
+        for name in ("episodes", "steps"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(f"{name} is {limit}, expected at least 1")
+
+
+def goal_oriented_q_learning(
+    task: Task,
+    stop: Stop,
+    *,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    seed: int = 0,
+    r_bar_min: float | None = None,
+    mdp: FiniteMDP | None = None,
+    run: Run | None = None,
+    progress: Callable[[Run], None] | None = None,
+) -> Run:
+    """Learn Q̄_M by Algorithm 1 in the tables of a finite world.
+
+    Args:
+        task: the task M to learn.
+        stop: when to stop.  Episodes and steps count from the very start of a run.
+        settings: α, ε and γ.
+        seed: of the random stream; ignored when a run is resumed.
+        r_bar_min: r̄_MIN; by default the one of Definition 2.
+        mdp: the dynamics, if other than those of the task's space; the states must be the same.
+        run: a run to go on with.  It is changed in place.
+        progress: called every few tens of milliseconds.
+
+    Returns:
+        The run.  Ctrl-C stops it early; what was learned so far is returned.
+    """
+    world = task.space.mdp if mdp is None else mdp
+    shape = (world.n_states, world.n_goals, world.n_actions)
+    low = r_bar_min_of(task.space) if r_bar_min is None else r_bar_min
+    current = begin(*shape, seed=seed) if run is None else run
+    return _learn(task, world, current, shape, stop, settings, low, False, progress)
+
+
+def q_learning(
+    task: Task,
+    stop: Stop,
+    *,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    seed: int = 0,
+    mdp: FiniteMDP | None = None,
+    run: Run | None = None,
+    progress: Callable[[Run], None] | None = None,
+) -> Run:
+    """Learn the plain Q_M(s, a) of a task; for the arguments see `goal_oriented_q_learning`."""
+    world = task.space.mdp if mdp is None else mdp
+    shape = (world.n_states, 1, world.n_actions)
+    current = begin(*shape, seed=seed, plain=True) if run is None else run
+    return _learn(task, world, current, shape, stop, settings, 0.0, True, progress)
+
+
+def _learn(
+    task: Task,
+    world: FiniteMDP,
+    run: Run,
+    shape: tuple[int, int, int],
+    stop: Stop,
+    settings: Settings,
+    r_bar_min: float,
+    plain: bool,
+    progress: Callable[[Run], None] | None,
+) -> Run:
+    if run.q.shape != shape:
+        raise ValueError(f"the run has a table of shape {run.q.shape}, this world needs {shape}")
+    by_action = np.ascontiguousarray(run.q.transpose(0, 2, 1))
+    optimum = np.empty((0, 0, 0))
+    if stop.optimum is not None:
+        optimum = np.ascontiguousarray(stop.optimum.reshape(shape).transpose(0, 2, 1))
+    counters = np.array([run.n_steps, run.n_episodes, run.position, run.n_seen], np.int64)
+    last_step = NO_LIMIT if stop.steps is None else stop.steps
+    last_episode = NO_LIMIT if stop.episodes is None else stop.episodes
+    run.interrupted = False
+    try:
+        while True:
+            run.converged = _advance(
+                world.offset,
+                world.successor,
+                world.probability,
+                task.steps,
+                world.goal_of_state,
+                task.goal_reward,
+                world.starts,
+                r_bar_min,
+                plain,
+                settings.learning_rate,
+                settings.epsilon,
+                settings.discount,
+                by_action,
+                run.seen_goals,
+                counters,
+                run.stream,
+                optimum,
+                stop.tolerance,
+                min(last_step, int(counters[0]) + CHUNK),
+                last_episode,
+            )
+            run.n_steps, run.n_episodes, run.position = (int(n) for n in counters[:3])
+            finished = run.converged or run.n_steps >= last_step or run.n_episodes >= last_episode
+            if finished or progress is not None:
+                run.q = np.ascontiguousarray(by_action.transpose(0, 2, 1))
+            if progress is not None:
+                progress(run)
+            if finished:
+                return run
+    except KeyboardInterrupt:
+        run.q = np.ascontiguousarray(by_action.transpose(0, 2, 1))
+        run.interrupted = True
+        return run
+
+
+@kernel
+def _advance(
+    offset: NDArray[np.int64],
+    successor: IntArray,
+    probability: Array,
+    step_reward: Array,
+    goal_of_state: IntArray,
+    goal_reward: Array,
+    starts: IntArray,
+    r_bar_min: float,
+    plain: bool,
+    alpha: float,
+    epsilon: float,
+    gamma: float,
+    q: Array,
+    seen: IntArray,
+    counters: NDArray[np.int64],
+    stream: State,
+    optimum: Array,
+    tolerance: float,
+    last_step: int,
+    last_episode: int,
+) -> bool:
+    """Run until a limit; return whether the table agrees with the optimum.
+
+    The table is `[S, A, G]` here, so that one step writes neighbouring entries, and the values
+    V(s, g) = max_a Q(s, g, a) are kept beside it: a target is then one look, not one an action.
+    `wrong` counts the entries of met goals that differ from the optimum, so that the test before
+    every step costs nothing.
+    """
+    n_actions, n_slices = q.shape[1], q.shape[2]
+    steps, episodes, s, n_seen = counters[0], counters[1], counters[2], counters[3]
+    deterministic = successor.size == step_reward.size
+    testing = optimum.size > 0
+    v = np.empty((q.shape[0], n_slices))
+    for state in range(q.shape[0]):
+        _maximise(q, v, state)
+    wrong = 0
+    for i in range(n_seen):
+        if testing:
+            wrong += _count_wrong(q, optimum, seen[i], tolerance)
+    while steps < last_step and episodes < last_episode:
+        if testing and wrong == 0 and n_seen == n_slices:
+            break
+        if s < 0:
+            s = np.int64(starts[int(uniform(stream) * starts.size)])
+        if epsilon >= 1.0 or n_seen == 0 or uniform(stream) < epsilon:
+            a = np.uint64(uniform(stream) * n_actions)
+        else:
+            a = np.uint64(_greedy_action(q, s, seen, n_seen))
+        steps += 1
+        here = np.uint64(s)
+        end = goal_of_state[here]
+        if end >= 0:
+            for i in range(n_seen):
+                g = np.uint64(seen[i])
+                target = goal_reward[end] if plain or g == end else r_bar_min
+                new = (1.0 - alpha) * q[here, a, g] + alpha * target
+                if testing:
+                    wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
+                q[here, a, g] = new
+            _maximise(q, v, s)
+            if not plain and not _contains(seen, n_seen, end):
+                seen[n_seen] = end
+                n_seen += 1
+                if testing:
+                    wrong += _count_wrong(q, optimum, end, tolerance)
+            episodes += 1
+            s = AT_START
+            continue
+        k = here * np.uint64(n_actions) + a
+        if not deterministic:
+            k = _sample(offset, probability, k, stream)
+        there = np.uint64(successor[k])
+        reward = step_reward[here, a]
+        if n_seen == n_slices:
+            row, ahead, own = q[here, a], v[there], v[here]
+            if testing:
+                best = optimum[here, a]
+                for g in range(n_slices):
+                    new = (1.0 - alpha) * row[g] + alpha * (reward + gamma * ahead[g])
+                    wrong += _change(row[g], new, best[g], tolerance)
+            lowered = 0
+            for g in range(n_slices):
+                old, top = row[g], own[g]
+                new = (1.0 - alpha) * old + alpha * (reward + gamma * ahead[g])
+                row[g] = new
+                lowered += int((old == top) & (new < old))
+                own[g] = new if new > top else top
+            if lowered > 0:
+                _maximise(q, v, s)
+        else:
+            for i in range(n_seen):
+                g = np.uint64(seen[i])
+                new = (1.0 - alpha) * q[here, a, g] + alpha * (reward + gamma * v[there, g])
+                if testing:
+                    wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
+                q[here, a, g] = new
+            _maximise(q, v, s)
+        s = np.int64(there)
+    counters[0], counters[1], counters[2], counters[3] = steps, episodes, s, n_seen
+    return testing and wrong == 0 and n_seen == n_slices
+
+
+@kernel
+def _maximise(q: Array, v: Array, s: int) -> None:
+    """V(s, g) = max_a Q(s, g, a) for all goals, with the table as `[S, A, G]`."""
+    for g in range(v.shape[1]):
+        v[s, g] = q[s, 0, g]
+    for a in range(1, q.shape[1]):
+        for g in range(v.shape[1]):
+            v[s, g] = max(v[s, g], q[s, a, g])
+
+
+@kernel
+def _sample(
+    offset: NDArray[np.int64], probability: Array, pair: np.uint64, stream: State
+) -> np.uint64:
+    """One outcome of a state-action pair; an outcome that is certain draws nothing."""
+    k, last = offset[pair], offset[pair + np.uint64(1)] - 1
+    if k < last:
+        threshold = uniform(stream)
+        while k < last and threshold >= probability[k]:
+            threshold -= probability[k]
+            k += 1
+    return np.uint64(k)
+
+
+@kernel
+def _change(old: float, new: float, optimum: float, tolerance: float) -> int:
+    """By how much the number of wrong entries changes."""
+    return int(abs(new - optimum) > tolerance) - int(abs(old - optimum) > tolerance)
+
+
+@kernel
+def _contains(seen: IntArray, n_seen: int, goal: int) -> bool:
+    for i in range(n_seen):
+        if seen[i] == goal:
+            return True
+    return False
+
+
+@kernel
+def _greedy_action(q: Array, s: int, seen: IntArray, n_seen: int) -> int:
+    """argmax_a max_{g met} Q(s, g, a); of tied actions the first."""
+    best, chosen = -np.inf, 0
+    for a in range(q.shape[1]):
+        for i in range(n_seen):
+            if q[s, a, seen[i]] > best:
+                best, chosen = q[s, a, seen[i]], a
+    return chosen
+
+
+@kernel
+def _count_wrong(q: Array, optimum: Array, g: int, tolerance: float) -> int:
+    """Entries of one goal that differ from the optimum."""
+    wrong = 0
+    for s in range(q.shape[0]):
+        for a in range(q.shape[1]):
+            wrong += abs(q[s, a, g] - optimum[s, a, g]) > tolerance
+    return wrong

@@ -1,0 +1,152 @@
+"""Algorithm 1 in plain Python, for any Gymnasium environment with discrete spaces.
+
+Slow and easy to follow: compare it line by line with the supplement.  The environment must be a
+goal environment: `info["goal"]` is the number of the goal reached when `terminated`, and −1 before.
+Nothing else is known of it: goals are discovered, and the table grows with them.
+
+With the same random numbers it learns the table of `taskalgebra.learning.q_learning`, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from taskalgebra.algebra import Array
+from taskalgebra.learning.q_learning import AT_START, Run, Settings, Stop, begin
+from taskalgebra.learning.stream import Stream
+
+
+def goal_oriented_q_learning(
+    env: gym.Env[Any, Any],
+    stop: Stop,
+    *,
+    r_bar_min: float,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    seed: int = 0,
+    run: Run | None = None,
+    progress: Callable[[Run], None] | None = None,
+) -> Run:
+    """Learn Q̄ of the task that an environment pays for.
+
+    Args:
+        env: a goal environment with `Discrete` observations and actions.
+        stop: when to stop.
+        r_bar_min: the penalty for ending in another goal.
+        settings: α, ε and γ.
+        seed: of the agent; the environment is seeded with it too, at its first reset.
+        run: a run to go on with; it starts with a new episode.
+        progress: called after every episode.
+
+    Returns:
+        The run, also when Ctrl-C stopped it.  Goals that were never met have no meaning in its
+        table: see `run.seen_goals`.
+    """
+    n_states, n_actions = _size(env, "observation"), _size(env, "action")
+    current = begin(n_states, 0, n_actions, seed=seed) if run is None else run
+    if current.q.shape[0] != n_states or current.q.shape[2] != n_actions:
+        raise ValueError(
+            f"the run has a table of shape {current.q.shape}, this environment has {n_states} "
+            f"states and {n_actions} actions"
+        )
+    stream = Stream(state=current.stream)
+    env_seed = seed if run is None else None
+    current.interrupted = False
+    try:
+        while not _finished(current, stop):
+            _episode(env, env_seed, current, stream, settings, stop, r_bar_min)
+            env_seed = None
+            if progress is not None:
+                progress(current)
+    except KeyboardInterrupt:
+        current.interrupted = True
+    current.stream = stream.state
+    return current
+
+
+def _episode(
+    env: gym.Env[Any, Any],
+    env_seed: int | None,
+    run: Run,
+    stream: Stream,
+    settings: Settings,
+    stop: Stop,
+    r_bar_min: float,
+) -> None:
+    """One pass of the outer loop of Algorithm 1."""
+    state, _ = env.reset(seed=env_seed)
+    while not _finished(run, stop):
+        action = _choose(run, int(state), stream, settings)
+        next_state, reward, terminated, truncated, info = env.step(action)
+        goal = _goal_of(info, terminated)
+        run.n_steps += 1
+        for g in run.seen_goals[run.seen_goals >= 0]:
+            if terminated:
+                target = float(reward) if g == goal else r_bar_min
+            else:
+                target = float(reward) + settings.discount * run.q[next_state, g].max()
+            old = run.q[state, g, action]
+            alpha = settings.learning_rate
+            run.q[state, g, action] = (1.0 - alpha) * old + alpha * target
+        state = next_state
+        if terminated and goal not in run.seen_goals:
+            _add_goal(run, goal)
+        if terminated or truncated:
+            run.n_episodes += 1
+            return
+
+
+def _choose(run: Run, state: int, stream: Stream, settings: Settings) -> int:
+    """ε-greedy, by generalised policy improvement over the goals met so far."""
+    seen = run.seen_goals[run.seen_goals >= 0]
+    n_actions = run.q.shape[2]
+    if settings.epsilon >= 1.0 or not seen.size or stream.random() < settings.epsilon:
+        return int(stream.random() * n_actions)
+    values: Array = run.q[state, seen].max(axis=0)
+    return int(values.argmax())
+
+
+def _finished(run: Run, stop: Stop) -> bool:
+    if stop.optimum is not None and run.n_seen == stop.optimum.shape[1]:
+        run.converged = bool(np.abs(run.q - stop.optimum).max() <= stop.tolerance)
+    return (
+        run.converged
+        or (stop.steps is not None and run.n_steps >= stop.steps)
+        or (stop.episodes is not None and run.n_episodes >= stop.episodes)
+    )
+
+
+def _add_goal(run: Run, goal: int) -> None:
+    """𝒢 ← 𝒢 ∪ {g}, with room for g in the table."""
+    n_known = run.q.shape[1]
+    if goal >= n_known:
+        more = np.zeros((run.q.shape[0], goal + 1 - n_known, run.q.shape[2]))
+        run.q = np.concatenate((run.q, more), axis=1)
+        run.seen_goals = np.concatenate((run.seen_goals, np.full(goal + 1 - n_known, -1, np.int32)))
+    run.seen_goals[run.n_seen] = goal
+    run.position = AT_START
+
+
+def _goal_of(info: dict[str, Any], terminated: bool) -> int:
+    goal = info.get("goal")
+    if goal is None:
+        raise ValueError(
+            'the environment puts no "goal" into info; a goal environment gives the number of the '
+            "goal reached when terminated, and -1 before: wrap it so that it does"
+        )
+    if terminated and goal < 0:
+        raise ValueError(f'the episode ended with info["goal"] = {goal}, expected a goal number')
+    return int(goal)
+
+
+def _size(env: gym.Env[Any, Any], what: str) -> int:
+    space = getattr(env, f"{what}_space")
+    if not isinstance(space, gym.spaces.Discrete) or space.start != 0:
+        raise ValueError(
+            f"the {what} space is {space}, expected Discrete(n) starting at 0; a table needs "
+            f"numbered {what}s"
+        )
+    return int(space.n)

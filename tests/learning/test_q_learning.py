@@ -1,0 +1,213 @@
+"""Algorithm 1: compiled and readable learners agree, converge, stop, resume and refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import costly, spaces, two_valued
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.envs.world import World
+from taskalgebra.grid import absorbing_only, from_text
+from taskalgebra.learning import readable
+from taskalgebra.learning.q_learning import (
+    Settings,
+    Stop,
+    begin,
+    goal_oriented_q_learning,
+    q_learning,
+)
+from taskalgebra.learning.stream import Stream
+from taskalgebra.planning import q_bar_star
+from taskalgebra.tasks import TaskSpace
+
+
+def learned_in_python(world, stop, settings, seed, r_bar_min):
+    """Run the readable learner with agent and environment drawing from one stream."""
+    stream = Stream(seed)
+    world._uniform = stream.random
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readable, "Stream", lambda state: stream)
+        return readable.goal_oriented_q_learning(
+            world, stop, r_bar_min=r_bar_min, settings=settings, seed=seed
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ({}, Settings()),
+        ({}, Settings(epsilon=0.3, learning_rate=0.5)),
+        ({"slip_probability": 0.2}, Settings(epsilon=0.5, learning_rate=0.1, discount=0.9)),
+        ({"dense": True, "shared_absorbing": False}, Settings(epsilon=0.7)),
+        ({"n_goals": 40}, Settings(epsilon=0.9)),
+    ],
+    ids=["paper", "greedy", "slips", "relaxed", "40 goals"],
+)
+def test_the_compiled_and_the_readable_learner_give_the_identical_table(options, settings):
+    world = FourRooms(**options)
+    world.task = next(iter(world.tasks))
+    stop = Stop(steps=6000)
+    fast = goal_oriented_q_learning(
+        world.task, stop, settings=settings, seed=5, r_bar_min=-46.2, mdp=world.mdp
+    )
+    slow = learned_in_python(world, stop, settings, 5, -46.2)
+    n_met = slow.q.shape[1]
+    assert np.array_equal(fast.q[:, :n_met], slow.q)
+    assert not fast.q[:, n_met:].any()
+    assert fast.seen_goals.tolist()[: fast.n_seen] == slow.seen_goals.tolist()[: slow.n_seen]
+    assert (fast.n_steps, fast.n_episodes) == (slow.n_steps, slow.n_episodes)
+    assert np.array_equal(fast.stream, slow.stream)
+
+
+def test_plain_q_learning_agrees_with_a_loop_written_here():
+    world = FourRooms(step_reward=-0.125)
+    mdp, task = world.space.mdp, world.tasks["top"]
+    run = q_learning(task, Stop(steps=4000), settings=Settings(epsilon=0.4), seed=3)
+    stream, q, s = Stream(3), np.zeros((mdp.n_states, mdp.n_actions)), -1
+    for _ in range(4000):
+        if s < 0:
+            s = int(mdp.starts[int(stream.random() * mdp.starts.size)])
+        explore = stream.random() < 0.4
+        a = int(stream.random() * 5) if explore else int(q[s].argmax())
+        if mdp.is_goal[s]:
+            q[s, a], s = task.goal_reward[mdp.goal_of_state[s]], -1
+        else:
+            t = int(mdp.next_state[s, a])
+            q[s, a], s = -0.125 + q[t].max(), t
+    assert np.array_equal(run.q[:, 0], q)
+
+
+@given(st.data())
+def test_it_converges_to_the_planned_values_on_random_worlds(data):
+    space = data.draw(spaces(step_rewards=costly, max_states=6))
+    task = data.draw(two_valued(space))
+    plan = q_bar_star(space, [task])
+    run = goal_oriented_q_learning(task, Stop(steps=20_000), r_bar_min=plan.r_bar_min)
+    visited = np.unique(run.q.nonzero()[0])
+    if run.n_seen < space.mdp.n_goals or not space.mdp.ending.all():
+        return
+    assert np.array_equal(run.q[visited], plan.values[0].table[visited])
+
+
+@pytest.mark.parametrize("n_goals", [4, 40])
+def test_it_stops_when_the_whole_table_is_optimal_and_not_before(n_goals):
+    world = FourRooms(n_goals, step_reward=-0.125)
+    task = next(iter(world.tasks.values()))
+    optimum = q_bar_star(world.space, [task]).values[0].table
+    run = goal_oriented_q_learning(task, Stop(optimum=optimum), seed=1)
+    assert run.converged
+    assert np.array_equal(run.q, optimum)
+    before = goal_oriented_q_learning(task, Stop(steps=run.n_steps - 1), seed=1)
+    assert np.abs(before.q - optimum).max() > 1e-5
+
+
+def test_it_stops_after_episodes_and_after_steps(four_rooms):
+    task = four_rooms.tasks["top"]
+    assert goal_oriented_q_learning(task, Stop(episodes=7)).n_episodes == 7
+    assert goal_oriented_q_learning(task, Stop(steps=7)).n_steps == 7
+    assert goal_oriented_q_learning(task, Stop(steps=10**6, episodes=3)).n_episodes == 3
+
+
+def test_a_run_in_parts_is_the_run_in_one(four_rooms):
+    task = four_rooms.tasks["left"]
+    settings = Settings(epsilon=0.5)
+    whole = goal_oriented_q_learning(task, Stop(steps=9000), settings=settings, seed=2)
+    run = None
+    for steps in (1, 500, 501, 8999, 9000):
+        run = goal_oriented_q_learning(task, Stop(steps=steps), settings=settings, seed=2, run=run)
+    assert np.array_equal(run.q, whole.q)
+    assert np.array_equal(run.stream, whole.stream)
+    assert (run.position, run.n_episodes) == (whole.position, whole.n_episodes)
+
+
+def test_equal_seeds_agree_and_different_seeds_differ(four_rooms):
+    task = four_rooms.tasks["top"]
+    one, same, other = (
+        goal_oriented_q_learning(task, Stop(steps=3000), seed=seed).q for seed in (4, 4, 5)
+    )
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_ctrl_c_returns_what_was_learned_so_far(four_rooms):
+    def interrupt(run):
+        raise KeyboardInterrupt
+
+    task = four_rooms.tasks["top"]
+    run = goal_oriented_q_learning(task, Stop(steps=10**9), progress=interrupt)
+    assert run.interrupted
+    assert 0 < run.n_steps < 10**9
+    assert run.q.any()
+    run = readable.goal_oriented_q_learning(
+        four_rooms, Stop(steps=10**9), r_bar_min=-46.2, progress=interrupt
+    )
+    assert run.interrupted
+    assert run.n_episodes == 1
+
+
+def test_a_task_that_ends_only_in_its_own_goals_never_meets_the_others():
+    world = FourRooms(shared_absorbing=False)
+    world.task = "top"
+    run = goal_oriented_q_learning(world.task, Stop(episodes=200), mdp=world.mdp)
+    assert set(run.seen_goals.tolist()) == {0, 1, -1}
+    same = absorbing_only(world.space.mdp, world.task.desired)
+    assert np.array_equal(same.successor, world.mdp.successor)
+
+
+def test_truncation_is_not_termination():
+    """A time limit ends the episode, but the value still looks ahead."""
+    from gymnasium.wrappers import TimeLimit
+
+    space = TaskSpace(from_text("A..", step_reward=-0.5))
+    env = TimeLimit(World(space), max_episode_steps=1)
+    run = begin(space.mdp.n_states, 1, 5, seed=0)
+    run.seen_goals[0] = 0
+    run.q[:] = 7.0
+    run = readable.goal_oriented_q_learning(env, Stop(episodes=12), r_bar_min=-9.0, run=run)
+    assert run.n_episodes == run.n_steps == 12
+    changed = run.q[run.q != 7.0]
+    assert changed.size
+    assert changed.min() >= 7.0 - 12 * 0.5
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "epsilon", "discount"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan])
+def test_constants_outside_0_and_1_are_refused(name, value):
+    with pytest.raises(ValueError, match=rf"{name} is .*, expected a number in \[0, 1\]"):
+        Settings(**{name: value})
+
+
+def test_a_stop_that_never_comes_is_refused():
+    with pytest.raises(ValueError, match="would never stop"):
+        Stop()
+    for limit in ("episodes", "steps"):
+        with pytest.raises(ValueError, match=f"{limit} is 0, expected at least 1"):
+            Stop(**{limit: 0})
+
+
+def test_a_run_of_another_size_is_refused(four_rooms):
+    run = begin(5, 2, 5, seed=0)
+    with pytest.raises(ValueError, match=r"shape \(5, 2, 5\), this world needs \(108, 4, 5\)"):
+        goal_oriented_q_learning(four_rooms.tasks["top"], Stop(steps=1), run=run)
+    with pytest.raises(ValueError, match="this environment has 108 states"):
+        readable.goal_oriented_q_learning(four_rooms, Stop(steps=1), r_bar_min=-1.0, run=run)
+
+
+def test_environments_that_are_no_goal_environments_are_refused():
+    import gymnasium
+
+    with pytest.raises(ValueError, match='puts no "goal" into info'):
+        readable.goal_oriented_q_learning(
+            gymnasium.make("FrozenLake-v1"), Stop(steps=1), r_bar_min=-1.0
+        )
+    with pytest.raises(ValueError, match=r"observation space is Box.*expected Discrete"):
+        readable.goal_oriented_q_learning(
+            gymnasium.make("CartPole-v1"), Stop(steps=1), r_bar_min=-1.0
+        )
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_a_bad_seed_is_refused(four_rooms, seed):
+    with pytest.raises(ValueError, match="expected a whole number"):
+        goal_oriented_q_learning(four_rooms.tasks["top"], Stop(steps=1), seed=seed)
