@@ -1,0 +1,62 @@
+"""Many independent jobs on a few threads.
+
+The learners' kernels run without the interpreter lock, so threads are enough.  A job is told all
+that it needs, its seed included, so what it returns does not depend on the thread that runs it, and
+results come back in the order of the jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from taskalgebra.validation import count
+
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+Progress = Callable[[float], None]
+"""Called now and then with the fraction of the work that is done."""
+
+
+def spread(
+    function: Callable[[Job], Outcome],
+    jobs: Iterable[Job],
+    *,
+    workers: int = 2,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """`[function(job) for job in jobs]`, on several threads.
+
+    Ctrl-C, and an error in any job, drop the jobs that have not begun.
+    """
+    todo = list(jobs)
+    done: list[Outcome] = []
+    pool = ThreadPoolExecutor(count(workers, "workers"))
+    try:
+        for outcome in pool.map(function, todo):
+            done.append(outcome)
+            if progress is not None:
+                progress(len(done) / len(todo))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return done
+
+
+def part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """The progress of a part of the work that lies between two fractions of the whole."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda fraction: whole(start + (end - start) * fraction)
+
+
+def seed_of(*numbers: int) -> int:
+    """A seed for one job: a 64-bit mix of the experiment's seed and the numbers of the job.
+
+    >>> seed_of(0, 1) == seed_of(0, 1), seed_of(0, 1) == seed_of(1, 0)
+    (True, False)
+    """
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])

@@ -1,0 +1,137 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from taskalgebra import cli
+from taskalgebra.experiments import suite
+from taskalgebra.experiments.record import Table, load
+from taskalgebra.figures import gallery
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    """A quick reproduction from nothing, run as a user would."""
+    out = tmp_path_factory.mktemp("cli") / "deep" / "out"
+    command = [sys.executable, "-m", "taskalgebra.cli", "reproduce", "tabular"]
+    done = subprocess.run(
+        [*command, "--quick", "--fresh", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    return out, done
+
+
+def test_reproduce_writes_results_figures_and_claims(reproduced):
+    out, done = reproduced
+    assert done.returncode == 0, done.stderr
+    for name, experiment in suite.TABULAR.items():
+        assert load(name, out).config == suite.as_json(experiment.quick)
+    for name in gallery.FIGURES:
+        for kind in ("png", "pdf"):
+            assert (out / "figures" / f"{name}.{kind}").stat().st_size > 5000
+    assert not [path for path in out.rglob(".*")]
+    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))
+    table = Table.from_csv((out / "claims.csv").read_text(encoding="utf-8"))
+    assert len(claims) == table.n_rows > 15
+    assert [c["claim"] for c in claims] == table["claim"].tolist()
+    assert done.stdout.count("measured:") == len(claims)
+    assert "claims hold as stated" in done.stdout
+
+
+def test_progress_is_for_terminals_only(reproduced):
+    _, done = reproduced
+    assert "\r" not in done.stderr + done.stdout
+    assert "left" not in done.stderr
+
+
+def test_finished_results_are_kept_on_a_second_run(reproduced, capsys, monkeypatch):
+    out, done = reproduced
+    monkeypatch.setattr(gallery, "draw_all", lambda *args, **kwargs: [])
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.csv")}
+    assert cli.main(["reproduce", "tabular", "--quick", "--out", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("kept") == len(suite.TABULAR)
+    assert captured.out == done.stdout
+    after = {path: path.stat().st_mtime_ns for path in out.glob("*.csv")}
+    assert {p for p in after if after[p] != before[p]} == {out / "claims.csv"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["reproduce"],
+        ["reproduce", "everything"],
+        ["reproduce", "tabular", "--workers", "0"],
+        ["reproduce", "tabular", "--workers", "two"],
+        ["reproduce", "tabular", "--surprise"],
+        ["reproduce", "tabular", "--out", __file__],
+    ],
+)
+def test_wrong_usage_is_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+    assert "error" in capsys.readouterr().err
+
+
+def test_help_and_version(capsys):
+    for arguments in (["--help"], ["--version"], ["reproduce", "--help"]):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(arguments)
+        assert stopped.value.code == 0
+    assert "taskalgebra 0." in capsys.readouterr().out
+
+
+def test_ctrl_c_is_130_and_says_what_is_kept(tmp_path, monkeypatch, capsys):
+    def stopped(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(suite, "obtain", stopped)
+    assert cli.main(["reproduce", "tabular", "--quick", "--out", str(tmp_path)]) == 130
+    assert "kept" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    code = cli.main(["reproduce", "tabular", "--quick", "--out", str(tmp_path / "file" / "out")])
+    assert code == 1
+    assert "taskalgebra: " in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    assert cli.main(["reproduce", "tabular", "--out", str(tmp_path)]) == 1
+    assert "taskalgebra[figures]" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(io.StringIO):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_meter_shows_time_left_on_a_terminal():
+    out = Terminal()
+    meter = cli.Meter({"one": 3.0, "two": 6.0}, out)
+    meter.begin("one")
+    assert 8.9 < meter.left(0.0) <= 9.1
+    meter.end("kept")
+    meter.begin("two")
+    assert 2.9 < meter.left(0.5) < 3.1 or meter.left(0.5) < 0.1
+    meter.end("")
+    text = out.getvalue()
+    assert "about 9 s left in all" in text
+    assert text.count("\n") == 2
+    assert "kept" in text
