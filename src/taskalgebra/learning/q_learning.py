@@ -298,16 +298,16 @@ def _advance(
             row, ahead, own = q[here, a], v[there], v[here]
             if testing:
                 best = optimum[here, a]
-                for g in range(n_slices):
-                    new = (1.0 - alpha) * row[g] + alpha * (reward + gamma * ahead[g])
-                    wrong += _change(row[g], new, best[g], tolerance)
+                for j in range(n_slices):
+                    new = (1.0 - alpha) * row[j] + alpha * (reward + gamma * ahead[j])
+                    wrong += _change(row[j], new, best[j], tolerance)
             lowered = 0
-            for g in range(n_slices):
-                old, top = row[g], own[g]
-                new = (1.0 - alpha) * old + alpha * (reward + gamma * ahead[g])
-                row[g] = new
+            for j in range(n_slices):
+                old, top = row[j], own[j]
+                new = (1.0 - alpha) * old + alpha * (reward + gamma * ahead[j])
+                row[j] = new
                 lowered += int((old == top) & (new < old))
-                own[g] = new if new > top else top
+                own[j] = new if new > top else top
             if lowered > 0:
                 _maximise(q, v, s)
         else:
