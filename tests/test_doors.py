@@ -67,6 +67,11 @@ REFUSED = {
         ValueError,
         "slip_probability must hold numbers",
     ),
+    "an endless cost": (
+        lambda: ta.from_gymnasium(gymnasium.make("CliffWalking-v1"), step_cost=np.inf),
+        ValueError,
+        "step_cost is inf, expected a finite number",
+    ),
     "goals in a list": (lambda: ta.from_text("A.", ["B"]), TypeError, "must be a Mapping"),
     "half an episode": (lambda: AGENT.evaluate(1.5), ValueError, "episodes is 1.5"),
     "half a step": (lambda: AGENT.evaluate(max_steps=1.5), ValueError, "max_steps is 1.5"),

@@ -25,10 +25,11 @@ def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
         raise ValueError(f"{name} must hold numbers, got {values!r}") from None
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        where = [int(i) for i in bad[0]]
-        raise ValueError(f"{name}{where} is {array[tuple(bad[0])]}, expected a finite number")
+    finite_here = np.isfinite(array)
+    if not finite_here.all():
+        at = np.unravel_index(int(np.argmin(finite_here)), shape)
+        where = [int(i) for i in at] if shape else ""
+        raise ValueError(f"{name}{where} is {array[at]}, expected a finite number")
     return array
 
 
