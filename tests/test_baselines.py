@@ -14,6 +14,7 @@ from taskalgebra.experiments.record import load
 from taskalgebra.expression import ExpressionError, all_functions, parse
 from taskalgebra.grid import from_text
 from taskalgebra.learning.q_learning import Settings
+from taskalgebra.planning import optimal_q
 from taskalgebra.policy import greedy
 from taskalgebra.tasks import TaskSpace
 
@@ -129,8 +130,8 @@ def test_exact_methods_are_optimal_from_every_start(learned, method):
 def test_the_maximum_of_plain_values_is_the_value_of_any_union_of_goals():
     for n in range(1, 5):
         for goals in combinations(range(4), n):
-            whole = b.q_star(SPACE.task(goals))
-            parts = [b.q_star(SPACE.task([g])) for g in goals]
+            whole = optimal_q(SPACE.task(goals))
+            parts = [optimal_q(SPACE.task([g])) for g in goals]
             np.testing.assert_allclose(np.max(parts, axis=0), whole, atol=1e-12)
             np.testing.assert_allclose(whole[:104].max(axis=1), optimum(set(goals)), atol=1e-12)
 
@@ -148,7 +149,7 @@ def test_the_average_is_no_conjunction(learned):
 
 def test_the_average_is_flat_between_goals_that_pull_apart():
     """At (3, 8) top wants right, left wants left; their average wants neither."""
-    average = (b.q_star(TASKS["top"]) + b.q_star(TASKS["left"])) / 2
+    average = (optimal_q(TASKS["top"]) + optimal_q(TASKS["left"])) / 2
     right, left, stay = average[CELLS[3, 8], [1, 3, STAY]]
     assert right == pytest.approx(left) == pytest.approx(stay)
 
@@ -182,7 +183,7 @@ def test_the_average_ends_in_a_wrong_goal_where_the_right_one_is_far():
 
 
 def policies_of_tasks():
-    return [greedy(b.q_star(task)[:, None]) for task in TASKS.values()]
+    return [greedy(optimal_q(task)[:, None]) for task in TASKS.values()]
 
 
 def test_generalised_policy_improvement_is_between_its_policies_and_the_optimum(learned):
@@ -226,7 +227,7 @@ def test_features_and_weights_make_the_reward():
 def test_exact_features_with_slips_give_the_return_of_the_policy():
     slippery = FourRooms(slip_probability=0.2)
     task = slippery.tasks["top"]
-    policy = greedy(b.q_star(task)[:, None])
+    policy = greedy(optimal_q(task)[:, None])
     psi = b.exact_features(task)
     for other in (task, slippery.tasks["left"]):
         values = (psi @ b.weights(other))[np.arange(108), policy]
@@ -281,7 +282,7 @@ def test_features_are_learned_greedily_and_with_slips_too():
     run = method.learn(slippery.space, slippery.tasks)
     task = slippery.tasks["top"]
     achieved = policy_return(task, run.actions("top"))[slippery.space.mdp.starts].mean()
-    exact = policy_return(task, greedy(b.q_star(task)[:, None]))[slippery.space.mdp.starts].mean()
+    exact = policy_return(task, greedy(optimal_q(task)[:, None]))[slippery.space.mdp.starts].mean()
     assert achieved == pytest.approx(exact, abs=0.05)
 
 

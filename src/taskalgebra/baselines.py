@@ -48,7 +48,7 @@ from taskalgebra.graph import BoolArray, IntArray
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning, q_learning
 from taskalgebra.learning.stream import State, seeded, uniform
 from taskalgebra.mdp import FiniteMDP
-from taskalgebra.planning import optimal_v, q_bar_star
+from taskalgebra.planning import optimal_q, q_bar_star
 from taskalgebra.policy import TIE, greedy
 from taskalgebra.sum_of_products import sum_of_products
 from taskalgebra.tasks import Task, TaskSpace
@@ -236,7 +236,7 @@ class PlainValues(Baseline):
     @final
     def learn_table(self, task: Task, seed: int) -> Table:
         """Q_M by Q-learning."""
-        run = q_learning(task, self._stop(q_star(task)), settings=self.settings, seed=seed)
+        run = q_learning(task, self._stop(optimal_q(task)), settings=self.settings, seed=seed)
         return Table(run.q[:, 0], run.n_steps, run.converged)
 
 
@@ -462,14 +462,6 @@ def positive_products(expression: Expression, method: str) -> list[tuple[str, ..
     return products
 
 
-def q_star(task: Task) -> Array:
-    """Q*_M(s, a) = r(s, a) + Σ_s' ρ(s' | s, a) V*_M(s'), and r_M(g) in goals, as `[S, A]`."""
-    mdp = task.space.mdp
-    q: Array = task.steps + _ahead(mdp, optimal_v(task))
-    q[mdp.goals] = task.goal_reward[:, None]
-    return q
-
-
 def weights(task: Task) -> Array:
     """`[G + 1]`, w_M = (r_M(g₁), …, r_M(g_G), 1), the weights of the features of a task."""
     return np.append(task.goal_reward, 1.0)
@@ -491,7 +483,7 @@ def exact_features(task: Task) -> Array:
     """
     mdp = task.space.mdp
     phi = features(mdp)
-    chosen = greedy(q_star(task)[:, None])
+    chosen = greedy(optimal_q(task)[:, None])
     live = ~mdp.is_goal
     psi = phi.copy()
     for _ in range(SWEEPS * mdp.n_states):

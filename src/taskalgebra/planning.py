@@ -327,3 +327,13 @@ def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
         return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
     best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
     return best
+
+
+def optimal_q(task: Task, *, tolerance: float = 1e-10) -> Array:
+    """Q*_M(s, a) = r_M(s, a) + Σ_s' ρ(s' | s, a) V*_M(s'), and r_M(g) in goals, as `[S, A]`."""
+    mdp = task.space.mdp
+    v = optimal_v(task, tolerance=tolerance)
+    ahead = np.add.reduceat(mdp.probability * v[mdp.successor], mdp.offset[:-1])
+    q: Array = task.steps + ahead.reshape(task.steps.shape)
+    q[mdp.goals] = task.goal_reward[:, None]
+    return q

@@ -8,8 +8,8 @@ import pytest
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation import policy_return
 from taskalgebra.experiments.episodes import CUT_OFF, DESIRED, OUTCOMES, WRONG, play
-from taskalgebra.experiments.rooms import optimal_actions, optimal_q
-from taskalgebra.planning import optimal_v
+from taskalgebra.experiments.rooms import optimal_actions
+from taskalgebra.planning import optimal_q, optimal_v
 
 
 @pytest.mark.parametrize("slip", [0.0, 0.3])

@@ -32,10 +32,10 @@ from taskalgebra.algebra import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.experiments.parallel import Progress, seed_of, spread
 from taskalgebra.experiments.record import Result, Table, as_json
-from taskalgebra.experiments.rooms import R_BAR_MIN, finished, optimal_q
+from taskalgebra.experiments.rooms import R_BAR_MIN, finished
 from taskalgebra.learning.efficient import Ideas, Mastery, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning, q_learning
-from taskalgebra.planning import q_bar_star
+from taskalgebra.planning import optimal_q, q_bar_star
 from taskalgebra.tasks import Task
 from taskalgebra.validation import count
 

@@ -25,7 +25,7 @@ from taskalgebra.learning.q_learning import (
     begin,
     goal_oriented_q_learning,
 )
-from taskalgebra.planning import optimal_v
+from taskalgebra.planning import optimal_q
 from taskalgebra.policy import greedy
 from taskalgebra.tasks import Task
 
@@ -35,15 +35,6 @@ R_BAR_MIN = (-0.1 - 2.0) * 22
 """r̄_MIN = (r_MIN − r_MAX)·D with the rewards of Section 4 and D = 22, in all experiments."""
 EXACT = 1e-9
 """A return closer to the optimum than this is optimal; sums of rewards are rounded at 1e-15."""
-
-
-def optimal_q(task: Task) -> Array:
-    """Q*_M(s, a) = r_M(s, a) + Σ_t ρ(t | s, a) V*_M(t), and r_M(g) in goals, `[S, A]`."""
-    mdp = task.space.mdp
-    later = np.add.reduceat(mdp.probability * optimal_v(task)[mdp.successor], mdp.offset[:-1])
-    q: Array = task.steps + later.reshape(task.steps.shape)
-    q[mdp.goals] = task.goal_reward[:, None]
-    return q
 
 
 def optimal_actions(task: Task) -> NDArray[np.int64]:

@@ -14,14 +14,14 @@ import numpy as np
 from taskalgebra.algebra import Array
 from taskalgebra.experiments.parallel import Progress, seed_of, spread
 from taskalgebra.experiments.record import Table
-from taskalgebra.experiments.rooms import R_BAR_MIN, finished, optimal_q
+from taskalgebra.experiments.rooms import R_BAR_MIN, finished
 from taskalgebra.learning.q_learning import (
     Settings,
     Stop,
     goal_oriented_q_learning,
     q_learning,
 )
-from taskalgebra.planning import q_bar_star
+from taskalgebra.planning import optimal_q, q_bar_star
 from taskalgebra.tasks import Task
 
 PLAIN, EXTENDED = "Q-learning", "goal-oriented Q-learning"
