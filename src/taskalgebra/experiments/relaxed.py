@@ -32,7 +32,7 @@ class Config:
     """α."""
     learning_episodes: int = 500
     """Episodes to learn each table for."""
-    runs: int = 10
+    runs: int = 5
     """How often everything is learned anew; the paper does not say, and shows one."""
     evaluation_episodes: int = 100_000
     """Episodes to judge each composed policy by, in each run."""

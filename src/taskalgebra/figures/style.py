@@ -82,6 +82,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
             path = stem.with_name(f"{stem.name}.{kind}")
             files.replace(path, out.getvalue())
             written.append(path)
+            figure.set_layout_engine("none")  # settled by the first; both files look the same
     return written
 
 
