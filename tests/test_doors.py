@@ -65,7 +65,7 @@ REFUSED = {
     "a slip in words": (
         lambda: ta.from_text("A.", slip_probability="often"),
         ValueError,
-        "slip_probability must hold numbers",
+        "slip_probability is 'often', expected a number in [0, 1]",
     ),
     "an endless cost": (
         lambda: ta.from_gymnasium(gymnasium.make("CliffWalking-v1"), step_cost=np.inf),

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.mdp import FiniteMDP, from_outcomes
-from taskalgebra.validation import finite, instance, listed
+from taskalgebra.validation import instance, listed
 
 WALL, FREE = "#", "."
 ACTIONS = ("up", "right", "down", "left", "stay")
@@ -69,12 +69,16 @@ def from_text(
         other = next(n for n, c in named.items() if c == cell)
         if other != name:
             raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
-    if not 0.0 <= float(finite(slip_probability, "slip_probability", ())) <= 1.0:
-        raise ValueError(f"slip_probability is {slip_probability}, expected a number in [0, 1]")
+    try:
+        slips = float(slip_probability)
+    except (TypeError, ValueError):
+        slips = -1.0
+    if not 0.0 <= slips <= 1.0:
+        raise ValueError(f"slip_probability is {slip_probability!r}, expected a number in [0, 1]")
     state_of = np.full(free.shape, -1)
     state_of[free] = np.arange(free.sum())
     start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
-    return _world(free, state_of, named, step_reward, slip_probability, start_cells)
+    return _world(free, state_of, named, step_reward, slips, start_cells)
 
 
 def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
