@@ -203,10 +203,15 @@ class Expression(BooleanElement):
         Raises:
             ExpressionError: For more than `MAX_NAMES` names, or a name that is not among `names`.
         """
-        order = _checked_names(self.names if names is None else names)
+        if names is None:
+            todo = steps(self)
+            order = _checked_names([content for kind, content, _ in todo if kind == "name"])
+        else:
+            order = _checked_names(names)
+            todo = self.steps_over(order)
         true = all_true(len(order))
         tables = dict(zip(order, name_tables(len(order)), strict=True))
-        return self.evaluate(tables, universal=true, empty=0) & true
+        return run(todo, tables, true, 0) & true
 
     def canonical(self) -> CanonicalForm:
         """The meaning of the formula: two formulas are equivalent iff these are equal."""
