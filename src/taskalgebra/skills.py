@@ -37,6 +37,7 @@ from taskalgebra.extended import (
     r_bar_min_of,
     recover_v,
 )
+from taskalgebra.learning.progress import TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.picture import picture
@@ -114,15 +115,20 @@ def learn(
     if episodes is None and steps is None:
         steps = 1000 * mdp.n_states * mdp.n_actions
     low = r_bar_min_of(space) if r_bar_min is None else float(finite(r_bar_min, "r_bar_min", ()))
+    stop = Stop(episodes=episodes, steps=steps)
     learned = []
-    for i, task in enumerate((space.universal, space.empty, *base.values())):
+    wanted = [("M_U", space.universal), ("M_∅", space.empty), *base.items()]
+    for i, (name, task) in enumerate(wanted):
+        progress = TerminalProgress(f"learning {name}", stop)
         run = goal_oriented_q_learning(
             task,
-            Stop(episodes=episodes, steps=steps),
+            stop,
             settings=settings,
             seed=_seed(seed) + i * 2**32,
             r_bar_min=low,
+            progress=progress,
         )
+        progress.close()
         if run.interrupted:
             raise KeyboardInterrupt
         missed = sorted(set(range(mdp.n_goals)) - set(run.seen_goals.tolist()))

@@ -31,7 +31,7 @@ from taskalgebra.algebra import Array
 from taskalgebra.compiled import kernel
 from taskalgebra.extended import r_bar_min_of
 from taskalgebra.graph import IntArray
-from taskalgebra.learning.stream import State, seeded, uniform
+from taskalgebra.learning.stream import State, following, seeded
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.tasks import Task
 
@@ -246,12 +246,15 @@ def _advance(
 
     The table is `[S, A, G]` here, so that one step writes neighbouring entries, and the values
     V(s, g) = max_a Q(s, g, a) are kept beside it: a target is then one look, not one an action.
+    Once all goals are met, an update that would change nothing, as most do in the end, is not made.
     `wrong` counts the entries of met goals that differ from the optimum, so that the test before
     every step costs nothing.
     """
     n_actions, n_slices = q.shape[1], q.shape[2]
     steps, episodes, s, n_seen = counters[0], counters[1], counters[2], counters[3]
+    s0, s1 = stream[0], stream[1]
     deterministic = successor.size == step_reward.size
+    keep = 1.0 - alpha
     testing = optimum.size > 0
     v = np.empty((q.shape[0], n_slices))
     for state in range(q.shape[0]):
@@ -264,11 +267,17 @@ def _advance(
         if testing and wrong == 0 and n_seen == n_slices:
             break
         if s < 0:
-            s = np.int64(starts[int(uniform(stream) * starts.size)])
-        if epsilon >= 1.0 or n_seen == 0 or uniform(stream) < epsilon:
-            a = np.uint64(uniform(stream) * n_actions)
-        else:
+            number, s0, s1 = following(s0, s1)
+            s = np.int64(starts[int(number * starts.size)])
+        greedy = False
+        if epsilon < 1.0 and n_seen > 0:
+            number, s0, s1 = following(s0, s1)
+            greedy = number >= epsilon
+        if greedy:
             a = np.uint64(_greedy_action(q, s, seen, n_seen))
+        else:
+            number, s0, s1 = following(s0, s1)
+            a = np.uint64(np.int64(number * n_actions))
         steps += 1
         here = np.uint64(s)
         end = goal_of_state[here]
@@ -276,7 +285,7 @@ def _advance(
             for i in range(n_seen):
                 g = np.uint64(seen[i])
                 target = goal_reward[end] if plain or g == end else r_bar_min
-                new = (1.0 - alpha) * q[here, a, g] + alpha * target
+                new = keep * q[here, a, g] + alpha * target
                 if testing:
                     wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
                 q[here, a, g] = new
@@ -291,35 +300,42 @@ def _advance(
             continue
         k = here * np.uint64(n_actions) + a
         if not deterministic:
-            k = _sample(offset, probability, k, stream)
+            last = np.uint64(offset[k + np.uint64(1)] - 1)
+            k = np.uint64(offset[k])
+            if k < last:  # an outcome that is certain draws nothing
+                number, s0, s1 = following(s0, s1)
+                while k < last and number >= probability[k]:
+                    number -= probability[k]
+                    k += np.uint64(1)
         there = np.uint64(successor[k])
         reward = step_reward[here, a]
         if n_seen == n_slices:
-            row, ahead, own = q[here, a], v[there], v[here]
-            if testing:
-                best = optimum[here, a]
-                for j in range(n_slices):
-                    new = (1.0 - alpha) * row[j] + alpha * (reward + gamma * ahead[j])
-                    wrong += _change(row[j], new, best[j], tolerance)
-            lowered = 0
+            same = True
             for j in range(n_slices):
-                old, top = row[j], own[j]
-                new = (1.0 - alpha) * old + alpha * (reward + gamma * ahead[j])
-                row[j] = new
-                lowered += int((old == top) & (new < old))
-                own[j] = new if new > top else top
-            if lowered > 0:
-                _maximise(q, v, s)
+                old = q[here, a, j]
+                same &= keep * old + alpha * (reward + gamma * v[there, j]) == old
+            if not same:
+                for j in range(n_slices):
+                    new = keep * q[here, a, j] + alpha * (reward + gamma * v[there, j])
+                    if testing:
+                        wrong += _change(q[here, a, j], new, optimum[here, a, j], tolerance)
+                    q[here, a, j] = new
+                for j in range(n_slices):
+                    best = q[here, 0, j]
+                    for b in range(1, n_actions):
+                        best = max(best, q[here, b, j])
+                    v[here, j] = best
         else:
             for i in range(n_seen):
                 g = np.uint64(seen[i])
-                new = (1.0 - alpha) * q[here, a, g] + alpha * (reward + gamma * v[there, g])
+                new = keep * q[here, a, g] + alpha * (reward + gamma * v[there, g])
                 if testing:
                     wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
                 q[here, a, g] = new
             _maximise(q, v, s)
         s = np.int64(there)
     counters[0], counters[1], counters[2], counters[3] = steps, episodes, s, n_seen
+    stream[0], stream[1] = s0, s1
     return testing and wrong == 0 and n_seen == n_slices
 
 
@@ -331,20 +347,6 @@ def _maximise(q: Array, v: Array, s: int) -> None:
     for a in range(1, q.shape[1]):
         for g in range(v.shape[1]):
             v[s, g] = max(v[s, g], q[s, a, g])
-
-
-@kernel
-def _sample(
-    offset: NDArray[np.int64], probability: Array, pair: np.uint64, stream: State
-) -> np.uint64:
-    """One outcome of a state-action pair; an outcome that is certain draws nothing."""
-    k, last = offset[pair], offset[pair + np.uint64(1)] - 1
-    if k < last:
-        threshold = uniform(stream)
-        while k < last and threshold >= probability[k]:
-            threshold -= probability[k]
-            k += 1
-    return np.uint64(k)
 
 
 @kernel

@@ -34,20 +34,23 @@ def seeded(seed: int) -> State:
 
 
 @kernel
-def draw(state: State) -> np.uint64:
-    """The next 64 random bits."""
-    s0, s1 = state[0], state[1]
-    result: np.uint64 = s0 + s1
+def following(s0: np.uint64, s1: np.uint64) -> tuple[float, np.uint64, np.uint64]:
+    """A number in [0, 1), from the upper 53 bits, and the state after it.
+
+    The state goes in and out as two numbers: a compiled loop then keeps it in registers.
+    """
+    number = np.int64((s0 + s1) >> np.uint64(11)) * 2.0**-53  # signed: one instruction, not six
     s1 ^= s0
-    state[0] = ((s0 << np.uint64(24)) | (s0 >> np.uint64(40))) ^ s1 ^ (s1 << np.uint64(16))
-    state[1] = (s1 << np.uint64(37)) | (s1 >> np.uint64(27))
-    return result
+    after = ((s0 << np.uint64(24)) | (s0 >> np.uint64(40))) ^ s1 ^ (s1 << np.uint64(16))
+    return number, after, (s1 << np.uint64(37)) | (s1 >> np.uint64(27))
 
 
 @kernel
 def uniform(state: State) -> float:
-    """A number in [0, 1), from the upper 53 bits."""
-    return float(draw(state) >> np.uint64(11)) * 2.0**-53
+    """A number in [0, 1); the state moves on."""
+    number, s0, s1 = following(state[0], state[1])
+    state[0], state[1] = s0, s1
+    return number
 
 
 @final
