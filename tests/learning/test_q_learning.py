@@ -109,6 +109,16 @@ def test_it_stops_after_episodes_and_after_steps(four_rooms):
     assert goal_oriented_q_learning(task, Stop(steps=10**6, episodes=3)).n_episodes == 3
 
 
+def test_a_run_that_has_reached_its_limit_does_not_go_on(four_rooms):
+    task = four_rooms.tasks["top"]
+    run = goal_oriented_q_learning(task, Stop(episodes=3))
+    steps, table = run.n_steps, run.q.copy()
+    for stop in (Stop(episodes=3), Stop(episodes=2), Stop(steps=1), Stop(steps=steps)):
+        run = goal_oriented_q_learning(task, stop, run=run)
+        assert run.n_steps == steps
+        assert np.array_equal(run.q, table)
+
+
 def test_a_run_in_parts_is_the_run_in_one(four_rooms):
     task = four_rooms.tasks["left"]
     settings = Settings(epsilon=0.5)

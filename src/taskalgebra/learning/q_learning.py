@@ -181,6 +181,8 @@ def _learn(
     last_step = NO_LIMIT if stop.steps is None else stop.steps
     last_episode = NO_LIMIT if stop.episodes is None else stop.episodes
     run.interrupted = False
+    if run.n_steps >= last_step or run.n_episodes >= last_episode:
+        return run
     try:
         while True:
             run.converged = _advance(
@@ -255,6 +257,8 @@ def _advance(
     s0, s1 = stream[0], stream[1]
     deterministic = successor.size == step_reward.size
     keep = 1.0 - alpha
+    step_rewards = step_reward.ravel()
+    rows = q.reshape(q.shape[0] * n_actions, n_slices)
     testing = optimum.size > 0
     v = np.empty((q.shape[0], n_slices))
     for state in range(q.shape[0]):
@@ -263,7 +267,7 @@ def _advance(
     for i in range(n_seen):
         if testing:
             wrong += _count_wrong(q, optimum, seen[i], tolerance)
-    while steps < last_step and episodes < last_episode:
+    while steps < last_step:
         if testing and wrong == 0 and n_seen == n_slices:
             break
         if s < 0:
@@ -297,8 +301,11 @@ def _advance(
                     wrong += _count_wrong(q, optimum, end, tolerance)
             episodes += 1
             s = AT_START
+            if episodes >= last_episode:
+                break
             continue
-        k = here * np.uint64(n_actions) + a
+        pair = here * np.uint64(n_actions) + a
+        k = pair
         if not deterministic:
             last = np.uint64(offset[k + np.uint64(1)] - 1)
             k = np.uint64(offset[k])
@@ -308,11 +315,11 @@ def _advance(
                     number -= probability[k]
                     k += np.uint64(1)
         there = np.uint64(successor[k])
-        reward = step_reward[here, a]
+        reward = step_rewards[pair]
         if n_seen == n_slices:
             same = True
             for j in range(n_slices):
-                old = q[here, a, j]
+                old = rows[pair, j]
                 same &= keep * old + alpha * (reward + gamma * v[there, j]) == old
             if not same:
                 for j in range(n_slices):
