@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT."
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+FULL, QUICK = Path("results/tabular"), Path("results/quick")
 
 
 class Command(ABC):
@@ -52,9 +53,8 @@ class Reproduce(Command):
         parser.add_argument(
             "--out",
             type=_directory,
-            default=Path("results/tabular"),
             metavar="DIR",
-            help="results go there, figures below it (default: %(default)s)",
+            help=f"results go there, figures below it (default: {FULL}; with --quick: {QUICK})",
         )
         parser.add_argument(
             "--fresh", action="store_true", help="run again what is already there, too"
@@ -80,7 +80,7 @@ class Reproduce(Command):
         from taskalgebra.experiments.suite import TABULAR, obtain
         from taskalgebra.figures import gallery
 
-        out: Path = given.out
+        out: Path = given.out or (QUICK if given.quick else FULL)
         seconds = {name: experiment.seconds for name, experiment in TABULAR.items()}
         meter = Meter({**seconds, "figures": 14.0})
         results = {}
@@ -216,6 +216,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as error:
         print(f"taskalgebra: {error}", file=sys.stderr)
+        return FAILED
+    except KeyError as error:
+        print(
+            f"taskalgebra: a saved result is damaged ({error.args[0]}); run again with --fresh",
+            file=sys.stderr,
+        )
         return FAILED
     return code
 

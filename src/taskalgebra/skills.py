@@ -88,7 +88,7 @@ def learn(
     *,
     episodes: int | None = None,
     steps: int | None = None,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    settings: Settings | None = None,
     seed: int = 0,
     r_bar_min: float | None = None,
 ) -> Skills:
@@ -102,16 +102,21 @@ def learn(
         episodes: how many episodes to learn each task for.
         steps: how many steps to learn each task for; by default, without episodes, a thousand for
             each state and action.
-        settings: α, ε and γ; the defaults suit deterministic worlds.
+        settings: α, ε and γ.  The defaults are the paper's: α = ε = 1 in deterministic worlds,
+            α = 0.1 and ε = 0.5 in others.
         seed: equal seeds learn equal tables; each task has a stream of its own.
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
 
     Raises:
-        ValueError: some goal was never met, so that its values are not known; learn longer.
+        ValueError: some goal was never met, so that its values are not known; or an episode can
+            get stuck where no goal can be reached.
     """
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
     mdp = space.mdp
+    _require_no_traps(mdp)
+    if settings is None:
+        settings = Settings() if mdp.deterministic else Settings(learning_rate=0.1, epsilon=0.5)
     if episodes is None and steps is None:
         steps = 1000 * mdp.n_states * mdp.n_actions
     low = r_bar_min_of(space) if r_bar_min is None else float(finite(r_bar_min, "r_bar_min", ()))
@@ -141,6 +146,20 @@ def learn(
     bounds = TableBounds(space, Bounds(learned[0], learned[1]))
     values = tuple(TabularQ(table, bounds) for table in learned[2:])
     return Skills(space, base, Plan(values, bounds, low, None))
+
+
+def _require_no_traps(mdp: FiniteMDP) -> None:
+    """Refuse worlds in which an episode of learning might never end."""
+    lost = np.flatnonzero(~mdp.ending[mdp.successor])
+    pairs = np.searchsorted(mdp.offset, lost, side="right") - 1
+    live = pairs[mdp.ending[pairs // mdp.n_actions]]
+    if live.size:
+        s, a = divmod(int(live[0]), mdp.n_actions)
+        raise ValueError(
+            f"{mdp.action_names[a]} in {mdp.state_name(s)} may lead to where no goal can be "
+            f"reached, so that an episode would never end; use solve, or "
+            f"taskalgebra.learning.efficient.master, which gives such episodes up"
+        )
 
 
 def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:

@@ -39,7 +39,17 @@ def test_missing_and_damaged_files_are_refused(tmp_path, four_rooms):
     data = (tmp_path / "run.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(data[: len(data) // 2])
     (tmp_path / "words.npz").write_text("not a run")
-    for name in ("cut.npz", "words.npz"):
+    np.save(tmp_path / "lone.npy", np.zeros(3))
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        flipped = bytearray(data)
+        flipped[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "flipped.npz").write_bytes(bytes(flipped))
+        try:
+            load(tmp_path / "flipped.npz", task)
+        except CheckpointError:
+            continue
+    for name in ("cut.npz", "words.npz", "lone.npy"):
         with pytest.raises(CheckpointError, match="does not hold a run"):
             load(tmp_path / name, task)
 

@@ -1,5 +1,9 @@
 """Algorithm 1: compiled and readable learners agree, converge, stop, resume and refuse."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -192,8 +196,67 @@ def test_a_stop_that_never_comes_is_refused():
     with pytest.raises(ValueError, match="would never stop"):
         Stop()
     for limit in ("episodes", "steps"):
-        with pytest.raises(ValueError, match=f"{limit} is 0, expected at least 1"):
+        with pytest.raises(ValueError, match=f"{limit} is 0, expected a whole number"):
             Stop(**{limit: 0})
+        for odd in (2.5, float("nan"), "5"):
+            with pytest.raises(ValueError, match="expected a whole number"):
+                Stop(**{limit: odd})
+    with pytest.raises(ValueError, match="tolerance is nan"):
+        Stop(steps=1, tolerance=float("nan"))
+
+
+def test_an_interrupt_in_the_compiled_loop_keeps_table_and_counters_together(four_rooms):
+    """The signal arrives while the kernel runs; what it did until then must be counted."""
+    task = four_rooms.tasks["top"]
+    goal_oriented_q_learning(task, Stop(steps=1))  # compiled before the clock starts
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    run = goal_oriented_q_learning(task, Stop(steps=10**12), seed=6)
+    assert run.interrupted
+    assert run.n_steps > 0
+    whole = goal_oriented_q_learning(task, Stop(steps=run.n_steps), seed=6)
+    assert np.array_equal(run.stream, whole.stream)
+    assert (run.n_episodes, run.position) == (whole.n_episodes, whole.position)
+    assert np.array_equal(run.q, whole.q)
+
+
+def test_a_run_is_resumed_with_its_own_constants_only(four_rooms):
+    task = four_rooms.tasks["top"]
+    run = goal_oriented_q_learning(task, Stop(steps=100), r_bar_min=-1000.0)
+    with pytest.raises(ValueError, match="was started with goal-oriented Q-learning"):
+        goal_oriented_q_learning(task, Stop(steps=200), run=run)
+    with pytest.raises(ValueError, match="not with"):
+        goal_oriented_q_learning(
+            task, Stop(steps=200), r_bar_min=-1000.0, settings=Settings(epsilon=0.5), run=run
+        )
+
+
+def test_numbers_and_shapes_that_do_not_fit_are_refused(four_rooms):
+    task = four_rooms.tasks["top"]
+    with pytest.raises(ValueError, match="r_bar_min is nan"):
+        goal_oriented_q_learning(task, Stop(steps=1), r_bar_min=float("nan"))
+    with pytest.raises(ValueError, match=r"optimum has shape \(2,\)"):
+        goal_oriented_q_learning(task, Stop(optimum=np.zeros(2)))
+    with pytest.raises(ValueError, match="nothing would be learned"):
+        Settings(learning_rate=0.0)
+    with pytest.raises(TypeError, match="must be a Task"):
+        goal_oriented_q_learning("top", Stop(steps=1))
+    with pytest.raises(TypeError, match="must be a Settings"):
+        goal_oriented_q_learning(task, Stop(steps=1), settings={"epsilon": 1})
+
+
+def test_a_converged_readable_run_can_go_on():
+    space = TaskSpace(from_text("A.", step_reward=-0.5))
+    optimum = q_bar_star(space, [space.universal])
+    low = optimum.r_bar_min
+    run = readable.goal_oriented_q_learning(
+        World(space), Stop(optimum=optimum.values[0].table), r_bar_min=low
+    )
+    assert run.converged
+    steps = run.n_steps
+    run = readable.goal_oriented_q_learning(
+        World(space), Stop(steps=steps + 10), r_bar_min=low, run=run
+    )
+    assert run.n_steps == steps + 10
 
 
 def test_a_run_of_another_size_is_refused(four_rooms):

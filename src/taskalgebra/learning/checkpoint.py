@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from taskalgebra.mdp import FiniteMDP
 from taskalgebra.tasks import Task
 
 _ARRAYS = ("q", "seen_goals", "stream")
-_NUMBERS = ("n_steps", "n_episodes", "position", "converged", "interrupted")
+_NUMBERS = ("n_steps", "n_episodes", "position", "converged", "interrupted", "protocol")
 
 
 class CheckpointError(ValueError):
@@ -60,7 +59,7 @@ def load(path: str | Path, task: Task, mdp: FiniteMDP | None = None) -> Run:
         data = io.BytesIO(Path(path).read_bytes())
         with np.load(data, allow_pickle=False) as arrays:
             state = {name: arrays[name] for name in (*_ARRAYS, *_NUMBERS, "fingerprint")}
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy, zipfile and zlib fail in many ways on damaged files
         raise CheckpointError(f"{path} does not hold a run of learning: {error}") from None
     if str(state.pop("fingerprint")) != fingerprint(task, mdp):
         raise CheckpointError(

@@ -34,6 +34,7 @@ from taskalgebra.graph import IntArray
 from taskalgebra.learning.stream import State, following, seeded
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.tasks import Task
+from taskalgebra.validation import count, finite, instance
 
 AT_START = -1
 NO_LIMIT = 2**62
@@ -56,8 +57,10 @@ class Settings:
         """Refuse numbers outside [0, 1]."""
         for name in ("learning_rate", "epsilon", "discount"):
             value = getattr(self, name)
-            if not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name} is {value}, expected a number in [0, 1]")
+            if isinstance(value, str) or not 0.0 <= value <= 1.0:
+                raise ValueError(f"{name} is {value!r}, expected a number in [0, 1]")
+        if self.learning_rate == 0.0:
+            raise ValueError("learning_rate is 0, so that nothing would be learned")
 
 
 @dataclass
@@ -75,6 +78,7 @@ class Run:
     position: int = AT_START  # the state in which the agent stands, or AT_START between episodes
     converged: bool = False  # whether the whole table agrees with the optimum that was given
     interrupted: bool = False  # whether the user stopped it
+    protocol: str = ""  # what it learns with; it can be resumed with the same only
 
     @property
     def n_seen(self) -> int:
@@ -105,9 +109,10 @@ class Stop:
         if self.episodes is None and self.steps is None and self.optimum is None:
             raise ValueError("learning would never stop; give episodes, steps or an optimum")
         for name in ("episodes", "steps"):
-            limit = getattr(self, name)
-            if limit is not None and limit < 1:
-                raise ValueError(f"{name} is {limit}, expected at least 1")
+            if getattr(self, name) is not None:
+                count(getattr(self, name), name)
+        if not self.tolerance >= 0:
+            raise ValueError(f"tolerance is {self.tolerance}, expected a number of at least 0")
 
 
 def goal_oriented_q_learning(
@@ -136,9 +141,11 @@ def goal_oriented_q_learning(
     Returns:
         The run.  Ctrl-C stops it early; what was learned so far is returned.
     """
-    world = task.space.mdp if mdp is None else mdp
+    world = instance(task, Task, "the task").space.mdp if mdp is None else mdp
     shape = (world.n_states, world.n_goals, world.n_actions)
-    low = r_bar_min_of(task.space) if r_bar_min is None else r_bar_min
+    low = r_bar_min_of(task.space)
+    if r_bar_min is not None:
+        low = float(finite(r_bar_min, "r_bar_min", ()))
     current = begin(*shape, seed=seed) if run is None else run
     return _learn(task, world, current, shape, stop, settings, low, False, progress)
 
@@ -174,8 +181,15 @@ def _learn(
     if run.q.shape != shape:
         raise ValueError(f"the run has a table of shape {run.q.shape}, this world needs {shape}")
     by_action = np.ascontiguousarray(run.q.transpose(0, 2, 1))
+    kind = "plain Q-learning" if plain else f"goal-oriented Q-learning, r̄_MIN = {r_bar_min!r}"
+    protocol = f"{kind}, {instance(settings, Settings, 'settings')}"
+    if run.protocol not in ("", protocol):
+        raise ValueError(f"the run was started with {run.protocol}, not with {protocol}")
+    run.protocol = protocol
     optimum = np.empty((0, 0, 0))
     if stop.optimum is not None:
+        if stop.optimum.size != run.q.size:
+            raise ValueError(f"the optimum has shape {stop.optimum.shape}, expected {shape}")
         optimum = np.ascontiguousarray(stop.optimum.reshape(shape).transpose(0, 2, 1))
     counters = np.array([run.n_steps, run.n_episodes, run.position, run.n_seen], np.int64)
     last_step = NO_LIMIT if stop.steps is None else stop.steps
@@ -216,6 +230,7 @@ def _learn(
             if finished:
                 return run
     except KeyboardInterrupt:
+        run.n_steps, run.n_episodes, run.position = (int(n) for n in counters[:3])
         run.q = np.ascontiguousarray(by_action.transpose(0, 2, 1))
         run.interrupted = True
         return run

@@ -54,7 +54,7 @@ def goal_oriented_q_learning(
         )
     stream = Stream(state=current.stream)
     env_seed = seed if run is None else None
-    current.interrupted = False
+    current.interrupted = current.converged = False
     try:
         while not _finished(current, stop):
             _episode(env, env_seed, current, stream, settings, stop, r_bar_min)
