@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies import costly, spaces, two_valued
+from strategies import costly, spaces, two_valued, worlds
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
 from taskalgebra.grid import absorbing_only, from_text
@@ -22,6 +22,7 @@ from taskalgebra.learning.q_learning import (
     q_learning,
 )
 from taskalgebra.learning.stream import Stream
+from taskalgebra.mdp import from_arrays
 from taskalgebra.planning import q_bar_star
 from taskalgebra.tasks import TaskSpace
 
@@ -43,10 +44,11 @@ def learned_in_python(world, stop, settings, seed, r_bar_min):
         ({}, Settings()),
         ({}, Settings(epsilon=0.3, learning_rate=0.5)),
         ({"slip_probability": 0.2}, Settings(epsilon=0.5, learning_rate=0.1, discount=0.9)),
+        ({"slip_probability": 0.2}, Settings()),
         ({"dense": True, "shared_absorbing": False}, Settings(epsilon=0.7)),
         ({"n_goals": 40}, Settings(epsilon=0.9)),
     ],
-    ids=["paper", "greedy", "slips", "relaxed", "40 goals"],
+    ids=["paper", "greedy", "slips", "slips, all forgotten", "relaxed", "40 goals"],
 )
 def test_the_compiled_and_the_readable_learner_give_the_identical_table(options, settings):
     world = FourRooms(**options)
@@ -62,6 +64,41 @@ def test_the_compiled_and_the_readable_learner_give_the_identical_table(options,
     assert fast.seen_goals.tolist()[: fast.n_seen] == slow.seen_goals.tolist()[: slow.n_seen]
     assert (fast.n_steps, fast.n_episodes) == (slow.n_steps, slow.n_episodes)
     assert np.array_equal(fast.stream, slow.stream)
+
+
+@given(st.data())
+def test_they_agree_on_random_worlds_in_which_some_outcomes_are_certain(data):
+    """Self-loops, entries that settle and are unsettled again, goals met late or never."""
+    world = data.draw(worlds(max_states=6))
+    dense = np.eye(world.n_states)[world.next_state]
+    pair = st.tuples(st.integers(0, world.n_states - 1), st.integers(0, world.n_actions - 1))
+    for s, a in data.draw(st.lists(pair, max_size=4)):
+        if not world.is_goal[s]:
+            dense[s, a] = (dense[s, a] + dense[s, 0]) / 2
+    space = TaskSpace(from_arrays(dense, world.step_reward, world.goals, starts=world.starts))
+    settings = Settings(
+        learning_rate=data.draw(st.sampled_from([0.5, 1.0])),
+        epsilon=data.draw(st.sampled_from([0.25, 1.0])),
+        discount=data.draw(st.sampled_from([0.5, 1.0])),
+    )
+    stop, seed = Stop(steps=data.draw(st.integers(1, 300))), data.draw(st.integers(0, 9))
+    fast = goal_oriented_q_learning(
+        space.universal, stop, settings=settings, seed=seed, r_bar_min=-8.0
+    )
+    slow = learned_in_python(World(space), stop, settings, seed, -8.0)
+    n_met = slow.q.shape[1]
+    assert np.array_equal(fast.q[:, :n_met], slow.q)
+    assert not fast.q[:, n_met:].any()
+    assert np.array_equal(fast.stream, slow.stream)
+
+
+def test_a_table_taken_from_a_run_stays_as_it_was(four_rooms):
+    task = four_rooms.tasks["top"]
+    run = goal_oriented_q_learning(task, Stop(steps=500))
+    taken, copy = run.q, run.q.copy()
+    goal_oriented_q_learning(task, Stop(steps=1000), run=run)
+    assert np.array_equal(taken, copy)
+    assert not np.array_equal(run.q, copy)
 
 
 def test_plain_q_learning_agrees_with_a_loop_written_here():

@@ -38,6 +38,7 @@ from taskalgebra.validation import count, finite, instance
 
 AT_START = -1
 NO_LIMIT = 2**62
+NO_OPTIMUM = np.empty((0, 0, 0))
 CHUNK = 2_000_000
 """Steps between two looks at the clock and at Ctrl-C: some tens of milliseconds."""
 
@@ -83,7 +84,7 @@ class Run:
     @property
     def n_seen(self) -> int:
         """The number of goals met so far."""
-        return int((self.seen_goals >= 0).sum())
+        return int(np.count_nonzero(self.seen_goals >= 0))
 
 
 def begin(n_states: int, n_goals: int, n_actions: int, *, seed: int, plain: bool = False) -> Run:
@@ -136,15 +137,17 @@ def goal_oriented_q_learning(
         r_bar_min: r̄_MIN; by default the one of Definition 2.
         mdp: the dynamics, if other than those of the task's space; the states must be the same.
         run: a run to go on with.  It is changed in place.
-        progress: called every few tens of milliseconds.
+        progress: called every few tens of milliseconds.  The table of the run it is given goes on
+            changing afterwards: copy what should be kept.
 
     Returns:
         The run.  Ctrl-C stops it early; what was learned so far is returned.
     """
     world = instance(task, Task, "the task").space.mdp if mdp is None else mdp
     shape = (world.n_states, world.n_goals, world.n_actions)
-    low = r_bar_min_of(task.space)
-    if r_bar_min is not None:
+    if r_bar_min is None:
+        low = r_bar_min_of(task.space)
+    else:
         low = float(finite(r_bar_min, "r_bar_min", ()))
     current = begin(*shape, seed=seed) if run is None else run
     return _learn(task, world, current, shape, stop, settings, low, False, progress)
@@ -180,23 +183,23 @@ def _learn(
 ) -> Run:
     if run.q.shape != shape:
         raise ValueError(f"the run has a table of shape {run.q.shape}, this world needs {shape}")
-    by_action = np.ascontiguousarray(run.q.transpose(0, 2, 1))
     kind = "plain Q-learning" if plain else f"goal-oriented Q-learning, r̄_MIN = {r_bar_min!r}"
     protocol = f"{kind}, {instance(settings, Settings, 'settings')}"
     if run.protocol not in ("", protocol):
         raise ValueError(f"the run was started with {run.protocol}, not with {protocol}")
     run.protocol = protocol
-    optimum = np.empty((0, 0, 0))
+    optimum = NO_OPTIMUM
     if stop.optimum is not None:
         if stop.optimum.size != run.q.size:
             raise ValueError(f"the optimum has shape {stop.optimum.shape}, expected {shape}")
-        optimum = np.ascontiguousarray(stop.optimum.reshape(shape).transpose(0, 2, 1))
+        optimum = np.ascontiguousarray(stop.optimum.reshape(shape))
     counters = np.array([run.n_steps, run.n_episodes, run.position, run.n_seen], np.int64)
     last_step = NO_LIMIT if stop.steps is None else stop.steps
     last_episode = NO_LIMIT if stop.episodes is None else stop.episodes
     run.interrupted = False
     if run.n_steps >= last_step or run.n_episodes >= last_episode:
         return run
+    run.q = run.q.copy()  # learning writes into it; a table taken from the run before stays
     try:
         while True:
             run.converged = _advance(
@@ -212,7 +215,7 @@ def _learn(
                 settings.learning_rate,
                 settings.epsilon,
                 settings.discount,
-                by_action,
+                run.q,
                 run.seen_goals,
                 counters,
                 run.stream,
@@ -221,17 +224,13 @@ def _learn(
                 min(last_step, int(counters[0]) + CHUNK),
                 last_episode,
             )
-            run.n_steps, run.n_episodes, run.position = (int(n) for n in counters[:3])
-            finished = run.converged or run.n_steps >= last_step or run.n_episodes >= last_episode
-            if finished or progress is not None:
-                run.q = np.ascontiguousarray(by_action.transpose(0, 2, 1))
+            run.n_steps, run.n_episodes, run.position = counters[:3].tolist()
             if progress is not None:
                 progress(run)
-            if finished:
+            if run.converged or run.n_steps >= last_step or run.n_episodes >= last_episode:
                 return run
     except KeyboardInterrupt:
-        run.n_steps, run.n_episodes, run.position = (int(n) for n in counters[:3])
-        run.q = np.ascontiguousarray(by_action.transpose(0, 2, 1))
+        run.n_steps, run.n_episodes, run.position = counters[:3].tolist()
         run.interrupted = True
         return run
 
@@ -261,35 +260,40 @@ def _advance(
 ) -> bool:
     """Run until a limit; return whether the table agrees with the optimum.
 
-    The table is `[S, A, G]` here, so that one step writes neighbouring entries, and the values
-    V(s, g) = max_a Q(s, g, a) are kept beside it: a target is then one look, not one an action.
-    Once all goals are met, an update that would change nothing, as most do in the end, is not made.
-    `wrong` counts the entries of met goals that differ from the optimum, so that the test before
-    every step costs nothing.
+    The values V(s, g) = max_a Q(s, g, a) are kept beside the table: a target is then one look, not
+    one an action.  And most updates change nothing in the end, which is known without looking at
+    any value: where the outcome is certain, entries that an update would leave alone are left alone
+    until V(s', ·) moves.  So the step is noted at which the entries (s, ·, a) were last `settled`,
+    and the one at which V(s, ·) last `moved`.  With settled entries, a step takes the same time for
+    any number of goals.
+
+    `wrong` counts the entries of met goals that differ from the optimum, and the goals not met yet,
+    so that the test before every step costs nothing.
     """
-    n_actions, n_slices = q.shape[1], q.shape[2]
+    n_states, n_slices, n_actions = q.shape
     steps, episodes, s, n_seen = counters[0], counters[1], counters[2], counters[3]
     s0, s1 = stream[0], stream[1]
     deterministic = successor.size == step_reward.size
+    may_be_greedy = epsilon < 1.0 and n_seen > 0
     keep = 1.0 - alpha
     step_rewards = step_reward.ravel()
-    rows = q.reshape(q.shape[0] * n_actions, n_slices)
+    v = np.empty((n_states, n_slices))
+    for state in range(n_states):
+        for i in range(n_slices):
+            v[state, i] = _best(q, state, i)
+    settled = np.zeros(n_states * n_actions, np.int64)
+    moved = np.zeros(n_states, np.int64)
     testing = optimum.size > 0
-    v = np.empty((q.shape[0], n_slices))
-    for state in range(q.shape[0]):
-        _maximise(q, v, state)
-    wrong = 0
+    wrong = n_slices - n_seen if testing else 1
     for i in range(n_seen):
         if testing:
-            wrong += _count_wrong(q, optimum, seen[i], tolerance)
-    while steps < last_step:
-        if testing and wrong == 0 and n_seen == n_slices:
-            break
+            wrong += _wrong_of(q, optimum, seen[i], tolerance)
+    while steps < last_step and wrong > 0:
         if s < 0:
             number, s0, s1 = following(s0, s1)
             s = np.int64(starts[int(number * starts.size)])
         greedy = False
-        if epsilon < 1.0 and n_seen > 0:
+        if may_be_greedy:
             number, s0, s1 = following(s0, s1)
             greedy = number >= epsilon
         if greedy:
@@ -298,83 +302,69 @@ def _advance(
             number, s0, s1 = following(s0, s1)
             a = np.uint64(np.int64(number * n_actions))
         steps += 1
-        here = np.uint64(s)
+        here = there = np.uint64(s)
+        pair = here * np.uint64(n_actions) + a
+        certain = True
         end = goal_of_state[here]
-        if end >= 0:
+        if end < 0:
+            k = pair
+            if not deterministic:
+                last = np.uint64(offset[k + np.uint64(1)] - 1)
+                k = np.uint64(offset[k])
+                certain = k == last
+                if not certain:  # an outcome that is certain draws nothing
+                    number, s0, s1 = following(s0, s1)
+                    while k < last and number >= probability[k]:
+                        number -= probability[k]
+                        k += np.uint64(1)
+            there = np.uint64(successor[k])
+        if settled[pair] <= moved[there]:
+            if testing:
+                wrong -= _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
+            reward = step_rewards[pair]
+            settles, moves = certain, False
             for i in range(n_seen):
                 g = np.uint64(seen[i])
-                target = goal_reward[end] if plain or g == end else r_bar_min
-                new = keep * q[here, a, g] + alpha * target
-                if testing:
-                    wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
-                q[here, a, g] = new
-            _maximise(q, v, s)
+                target = reward + gamma * v[there, g]
+                if end >= 0:
+                    target = goal_reward[end] if plain or seen[i] == end else r_bar_min
+                new = keep * q[here, g, a] + alpha * target
+                q[here, g, a] = new
+                settles &= keep * new + alpha * target == new  # once more would change nothing
+                best = _best(q, here, g)
+                moves |= best != v[here, g]
+                v[here, g] = best
+            if testing:
+                wrong += _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
+            if settles:
+                settled[pair] = steps
+            if moves:
+                moved[here] = steps
+        s = np.int64(there)
+        if end >= 0:
             if not plain and not _contains(seen, n_seen, end):
                 seen[n_seen] = end
                 n_seen += 1
+                may_be_greedy = epsilon < 1.0
+                moved[:] = steps  # the entries of the new goal are not settled anywhere
                 if testing:
-                    wrong += _count_wrong(q, optimum, end, tolerance)
-            episodes += 1
+                    wrong += _wrong_of(q, optimum, end, tolerance) - 1
             s = AT_START
+            episodes += 1
             if episodes >= last_episode:
                 break
-            continue
-        pair = here * np.uint64(n_actions) + a
-        k = pair
-        if not deterministic:
-            last = np.uint64(offset[k + np.uint64(1)] - 1)
-            k = np.uint64(offset[k])
-            if k < last:  # an outcome that is certain draws nothing
-                number, s0, s1 = following(s0, s1)
-                while k < last and number >= probability[k]:
-                    number -= probability[k]
-                    k += np.uint64(1)
-        there = np.uint64(successor[k])
-        reward = step_rewards[pair]
-        if n_seen == n_slices:
-            same = True
-            for j in range(n_slices):
-                old = rows[pair, j]
-                same &= keep * old + alpha * (reward + gamma * v[there, j]) == old
-            if not same:
-                for j in range(n_slices):
-                    new = keep * q[here, a, j] + alpha * (reward + gamma * v[there, j])
-                    if testing:
-                        wrong += _change(q[here, a, j], new, optimum[here, a, j], tolerance)
-                    q[here, a, j] = new
-                for j in range(n_slices):
-                    best = q[here, 0, j]
-                    for b in range(1, n_actions):
-                        best = max(best, q[here, b, j])
-                    v[here, j] = best
-        else:
-            for i in range(n_seen):
-                g = np.uint64(seen[i])
-                new = keep * q[here, a, g] + alpha * (reward + gamma * v[there, g])
-                if testing:
-                    wrong += _change(q[here, a, g], new, optimum[here, a, g], tolerance)
-                q[here, a, g] = new
-            _maximise(q, v, s)
-        s = np.int64(there)
     counters[0], counters[1], counters[2], counters[3] = steps, episodes, s, n_seen
     stream[0], stream[1] = s0, s1
-    return testing and wrong == 0 and n_seen == n_slices
+    return bool(wrong == 0)
 
 
 @kernel
-def _maximise(q: Array, v: Array, s: int) -> None:
-    """V(s, g) = max_a Q(s, g, a) for all goals, with the table as `[S, A, G]`."""
-    for g in range(v.shape[1]):
-        v[s, g] = q[s, 0, g]
-    for a in range(1, q.shape[1]):
-        for g in range(v.shape[1]):
-            v[s, g] = max(v[s, g], q[s, a, g])
-
-
-@kernel
-def _change(old: float, new: float, optimum: float, tolerance: float) -> int:
-    """By how much the number of wrong entries changes."""
-    return int(abs(new - optimum) > tolerance) - int(abs(old - optimum) > tolerance)
+def _best(q: Array, s: int | np.uint64, g: int | np.uint64) -> float:
+    """V(s, g) = max_a Q(s, g, a)."""
+    best: float = q[s, g, 0]
+    for a in range(1, q.shape[2]):
+        best = max(best, q[s, g, a])
+    return best
 
 
 @kernel
@@ -389,18 +379,36 @@ def _contains(seen: IntArray, n_seen: int, goal: int) -> bool:
 def _greedy_action(q: Array, s: int, seen: IntArray, n_seen: int) -> int:
     """argmax_a max_{g met} Q(s, g, a); of tied actions the first."""
     best, chosen = -np.inf, 0
-    for a in range(q.shape[1]):
+    for a in range(q.shape[2]):
         for i in range(n_seen):
-            if q[s, a, seen[i]] > best:
-                best, chosen = q[s, a, seen[i]], a
+            if q[s, seen[i], a] > best:
+                best, chosen = q[s, seen[i], a], a
     return chosen
 
 
 @kernel
-def _count_wrong(q: Array, optimum: Array, g: int, tolerance: float) -> int:
+def _wrong_of(q: Array, optimum: Array, g: int, tolerance: float) -> int:
     """Entries of one goal that differ from the optimum."""
     wrong = 0
     for s in range(q.shape[0]):
-        for a in range(q.shape[1]):
-            wrong += abs(q[s, a, g] - optimum[s, a, g]) > tolerance
+        for a in range(q.shape[2]):
+            wrong += abs(q[s, g, a] - optimum[s, g, a]) > tolerance
+    return wrong
+
+
+@kernel
+def _wrong_at(
+    q: Array,
+    optimum: Array,
+    s: np.uint64,
+    a: np.uint64,
+    seen: IntArray,
+    n_seen: int,
+    tolerance: float,
+) -> int:
+    """Entries of one state and action, and of all goals met, that differ from the optimum."""
+    wrong = 0
+    for i in range(n_seen):
+        g = np.uint64(seen[i])
+        wrong += abs(q[s, g, a] - optimum[s, g, a]) > tolerance
     return wrong
