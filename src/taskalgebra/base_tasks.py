@@ -50,12 +50,12 @@ def minimal_labels(n_goals: int) -> BoolArray:
 
 def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> dict[str, Task]:
     """A smallest set of tasks that expresses every set of goals; named x1, x2, … by default."""
-    labels = minimal_labels(instance(space, TaskSpace, "the space").mdp.n_goals)
+    labels = minimal_labels(instance(space, TaskSpace, "the space").n_goals)
     chosen = [f"x{k + 1}" for k in range(labels.shape[1])] if names is None else list(names)
     if len(chosen) != labels.shape[1]:
         raise ValueError(
             f"{len(chosen)} names for {labels.shape[1]} base tasks: {chosen}; "
-            f"{space.mdp.n_goals} goals need {labels.shape[1]}"
+            f"{space.n_goals} goals need {labels.shape[1]}"
         )
     if len(set(chosen)) != len(chosen):
         raise ValueError(f"two base tasks have the same name: {chosen}; names must differ")
@@ -115,9 +115,9 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
         raise ValueError(
             f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
         )
-    mdp = next(iter(tasks.values())).space.mdp
+    world = next(iter(tasks.values())).space.world
     named = [desired] if isinstance(desired, str) else desired
-    wanted = {mdp.goal_index(goal) for goal in named}
+    wanted = {world.goal_index(goal) for goal in named}
     goal_with: dict[int, int] = {}
     for goal, row in enumerate(labels):
         label = sum(1 << j for j, one in enumerate(row) if one)
@@ -125,8 +125,8 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
         if (goal in wanted) != (other in wanted):
             yes, no = (goal, other) if goal in wanted else (other, goal)
             raise ValueError(
-                f"no expression over {', '.join(tasks)} wants goal {mdp.goal_names[yes]!r} but not "
-                f"{mdp.goal_names[no]!r}: every one of these tasks treats them alike; "
+                f"no expression over {', '.join(tasks)} wants goal {world.goal_names[yes]!r} but "
+                f"not {world.goal_names[no]!r}: every one of these tasks treats them alike; "
                 f"add a base task that tells them apart"
             )
     table = sum(1 << label for label, goal in goal_with.items() if goal in wanted)

@@ -16,7 +16,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,29 @@ def as_states(observations: ArrayLike, space: TaskSpace) -> NDArray[np.integer]:
     return states
 
 
+class Source(Protocol):
+    """What several value functions read their values from, such as a network."""
+
+    def look(self, observations: ArrayLike) -> Array:
+        """Whatever there is to know about a batch of observations."""
+
+
+@final
+class Sight:
+    """A batch of observations, looked at once by each source, however many values it serves."""
+
+    def __init__(self, observations: ArrayLike) -> None:
+        """Nothing has been looked at yet."""
+        self.observations = observations
+        self._seen: dict[int, Array] = {}
+
+    def through(self, source: Source) -> Array:
+        """What a source says about the observations."""
+        if id(source) not in self._seen:
+            self._seen[id(source)] = source.look(self.observations)
+        return self._seen[id(source)]
+
+
 class ValueBounds(ABC):
     """Q̄_U and Q̄_∅ of one family of value functions over a task space."""
 
@@ -92,15 +115,19 @@ class ValueBounds(ABC):
     def at(self, observations: ArrayLike) -> Bounds:
         """The two bounds for a batch of observations, each `[B, G, A]`."""
 
+    def _at(self, sight: Sight) -> Bounds:
+        """The same, for observations that others look at as well."""
+        return self.at(sight.observations)
+
     @property
     def universal(self) -> ExtendedQ:
         """Q̄_U, the value function of M_U."""
-        return GoalSetQ(np.ones(self.space.mdp.n_goals, np.bool_), self)
+        return GoalSetQ(np.ones(self.space.n_goals, np.bool_), self)
 
     @property
     def empty(self) -> ExtendedQ:
         """Q̄_∅, the value function of M_∅."""
-        return GoalSetQ(np.zeros(self.space.mdp.n_goals, np.bool_), self)
+        return GoalSetQ(np.zeros(self.space.n_goals, np.bool_), self)
 
 
 class ExtendedQ(BooleanElement):
@@ -111,6 +138,10 @@ class ExtendedQ(BooleanElement):
     @abstractmethod
     def q_bar(self, observations: ArrayLike) -> Array:
         """Q̄ for a batch of observations, `[B, G, A]`."""
+
+    def _q_bar(self, sight: Sight) -> Array:
+        """The same, for observations that others look at as well."""
+        return self.q_bar(sight.observations)
 
     @property
     def space(self) -> TaskSpace:
@@ -221,7 +252,8 @@ def _run(steps: Sequence[Step], arrays: Mapping[str, Array], bounds: Bounds) -> 
 class Composed(ExtendedQ):
     """An expression over value functions, computed when asked.
 
-    Each leaf is evaluated once a batch, whatever the expression.
+    Each leaf is evaluated once a batch, whatever the expression; leaves and bounds that read one
+    network share its pass.
     """
 
     expression: Expression
@@ -230,8 +262,11 @@ class Composed(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Compose the leaves' values for these observations (Definition 4)."""
-        arrays = {name: self.leaves[name].q_bar(observations) for name in self.expression.names}
-        return compose(self.expression, arrays, self.bounds.at(observations))
+        return self._q_bar(Sight(observations))
+
+    def _q_bar(self, sight: Sight) -> Array:
+        arrays = {name: self.leaves[name]._q_bar(sight) for name in self.expression.names}
+        return compose(self.expression, arrays, self.bounds._at(sight))
 
     def _composed(self) -> Composed:
         return self
@@ -327,7 +362,12 @@ class GoalSetQ(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Slices of the two bounds."""
-        bounds = self.bounds.at(observations)
+        return self._slices(self.bounds.at(observations))
+
+    def _q_bar(self, sight: Sight) -> Array:
+        return self._slices(self.bounds._at(sight))
+
+    def _slices(self, bounds: Bounds) -> Array:
         return np.where(self.desired[:, None], bounds.universal, bounds.empty)
 
     def _within_kind(self, operation: Callable[..., Any], *others: GoalSetQ) -> GoalSetQ:

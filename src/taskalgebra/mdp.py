@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra import graph
 from taskalgebra.algebra import Array
 from taskalgebra.graph import BoolArray, IntArray, Predecessors
-from taskalgebra.validation import closest, finite, listed, unique_names
+from taskalgebra.validation import finite, goal_index, unique_names
 
 NO_GOAL = -1
 
@@ -126,24 +126,7 @@ class FiniteMDP:
 
     def goal_index(self, goal: str | int) -> int:
         """The position of a goal in `goals`, by its name or by its position."""
-        if isinstance(goal, str):
-            if goal not in self.goal_names:
-                raise ValueError(
-                    f"unknown goal {goal!r}; this world has {listed(self.goal_names)}"
-                    f"{closest(goal, self.goal_names)}"
-                )
-            return self.goal_names.index(goal)
-        if isinstance(goal, bool | np.bool_):
-            raise ValueError(
-                "goals are given by name or number, got true and false; "
-                "for one truth value a goal use space.from_desired"
-            )
-        if int(goal) != goal or not 0 <= goal < self.n_goals:
-            raise ValueError(
-                f"goal {goal!r} does not exist; give a name or a whole number from 0 to "
-                f"{self.n_goals - 1}"
-            )
-        return int(goal)
+        return goal_index(goal, self.goal_names)
 
     def state_name(self, state: int) -> str:
         """A state in words: its goal, its cell on the map, or its number."""

@@ -68,7 +68,7 @@ class GreedyPolicy:
         self.values = values
 
     def act(self, observation: ArrayLike) -> int:
-        """The action for one observation."""
+        """The action for one observation: a state, an image, whatever the values are of."""
         return int(self.actions(np.asarray(observation)[None])[0])
 
     def actions(self, observations: ArrayLike) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from taskalgebra import store
 from taskalgebra.algebra import Array, BooleanElement, Bounds
 from taskalgebra.base_tasks import expression_of, n_expressible
 from taskalgebra.envs.world import World
-from taskalgebra.evaluation import Evaluation, rollouts
+from taskalgebra.evaluation import MAX_STEPS, Evaluation, Playable, play, rollouts
 from taskalgebra.expression import Expression, parse
 from taskalgebra.extended import (
     ExtendedQ,
@@ -40,13 +40,16 @@ from taskalgebra.extended import (
 from taskalgebra.learning.progress import TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.mdp import FiniteMDP
+from taskalgebra.open_world import OpenWorld
 from taskalgebra.picture import picture
 from taskalgebra.planning import Plan, optimal_v, plan
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import Task, TaskSpace
-from taskalgebra.validation import closest, finite, listed, unique_names
+from taskalgebra.validation import closest, count, finite, listed, unique_names
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
+MAX_COPIES = 256
+"""Copies of an open world that an agent is evaluated in at once."""
 
 
 def solve(
@@ -167,7 +170,7 @@ def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:
         return world.space, world.tasks
     if isinstance(world, TaskSpace):
         return world, {}
-    if isinstance(world, FiniteMDP):
+    if isinstance(world, FiniteMDP | OpenWorld):
         return TaskSpace(world), {}
     raise TypeError(
         f"cannot solve {world!r}; expected a World such as FourRooms(), a TaskSpace, or what "
@@ -224,11 +227,24 @@ class Skills(Mapping[str, "Agent"]):
     """Extended value functions of some base tasks; `skills[expression]` is an agent.
 
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
+
+    Args:
+        space: the task space.
+        tasks: the base tasks by name.
+        plan: their values, in the same order.
+        world: what agents of an open world are evaluated in; finite worlds need none.
     """
 
-    def __init__(self, space: TaskSpace, tasks: Mapping[str, Task], plan: Plan) -> None:
+    def __init__(
+        self,
+        space: TaskSpace,
+        tasks: Mapping[str, Task],
+        plan: Plan,
+        world: Playable | None = None,
+    ) -> None:
         """Put the base tasks and their values side by side."""
         self.space = space
+        self.world = world
         self.tasks = dict(tasks)
         self.plan = plan
         self.value_functions = dict(zip(self.tasks, plan.values, strict=True))
@@ -297,7 +313,7 @@ class Skills(Mapping[str, "Agent"]):
 
     def __repr__(self) -> str:
         """The base tasks and the world."""
-        return f"Skills({listed(list(self.tasks))}) of {self.space.mdp!r}"
+        return f"Skills({listed(list(self.tasks))}) of {self.space.world!r}"
 
 
 @final
@@ -325,12 +341,22 @@ class Agent(BooleanElement):
     @cached_property
     def actions(self) -> NDArray[np.int64]:
         """[S], the action in every state of a finite world."""
+        self._require_states("actions")
         return self._over_states(self.policy.actions).astype(np.int64)
 
     @cached_property
     def v(self) -> Array:
         """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1)."""
+        self._require_states("v")
         return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
+
+    def _require_states(self, what: str) -> None:
+        """Refuse what needs the list of all states, in an open world."""
+        if isinstance(self.task.space.world, OpenWorld):
+            raise TypeError(
+                f"agent.{what} needs all states of a finite world; this agent lives in an open "
+                f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
+            )
 
     def _over_states(self, function: Callable[[NDArray[np.int64]], NDArray[Any]]) -> Array:
         mdp = self.task.space.mdp
@@ -344,7 +370,15 @@ class Agent(BooleanElement):
     def evaluate(
         self, episodes: int = 1000, *, seed: int = 0, max_steps: int | None = None
     ) -> Evaluation:
-        """Play episodes from random starts, and compare with the exact optimum of the task."""
+        """Play episodes from random starts, and compare with the optimum of the task.
+
+        In a finite world the optimum is exact, and by default only those episodes are cut off that
+        would go round for ever.  In an open world the agent plays in `skills.world`, see
+        `taskalgebra.evaluation.play`; the optimum is known if that world tells it, and episodes
+        are cut off after the world's own `max_steps`, or after 20 if it has none.
+        """
+        if isinstance(self.task.space.world, OpenWorld):
+            return self._play(episodes, seed, max_steps)
         return rollouts(
             self.task,
             self.actions,
@@ -354,12 +388,37 @@ class Agent(BooleanElement):
             max_steps=max_steps,
         )
 
+    def _play(self, episodes: int, seed: int, max_steps: int | None) -> Evaluation:
+        world = self.skills.world
+        if world is None:
+            raise ValueError(
+                "these skills are of an open world and have none to play in; make them with "
+                "Skills(space, tasks, plan, world=...), where world.vector(num_envs, task=...) "
+                "makes the environment"
+            )
+        if max_steps is None:
+            max_steps = getattr(world, "max_steps", MAX_STEPS)
+        env = world.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
+        try:
+            return play(
+                self.task,
+                env,
+                self.policy,
+                episodes=episodes,
+                seed=_seed(seed),
+                max_steps=max_steps,
+            )
+        finally:
+            env.close()
+
     def picture(self, *, colour: bool = False) -> str:
         """Values and actions on the map, as text."""
+        self._require_states("picture()")
         return picture(self.task, self.v, self.actions, colour=colour)
 
     def show(self) -> None:
         """Print the picture, in colour when the output is a terminal."""
+        self._require_states("show()")
         colour = sys.stdout.isatty() and "NO_COLOR" not in environ
         print(f"{self.expression}\n{self.picture(colour=colour)}")
 

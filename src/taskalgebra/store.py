@@ -29,6 +29,7 @@ from taskalgebra.algebra import Bounds
 from taskalgebra.extended import TableBounds, TabularQ
 from taskalgebra.files import replace
 from taskalgebra.mdp import FiniteMDP, from_outcomes
+from taskalgebra.open_world import OpenWorld
 from taskalgebra.planning import Plan, plan
 from taskalgebra.tasks import Task, TaskSpace
 
@@ -54,11 +55,16 @@ class Manifest(TypedDict):
 
 
 class StoreError(ValueError):
-    """A directory that does not hold readable skills."""
+    """Skills that cannot be written, or a directory that does not hold readable ones."""
 
 
 def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
     """Save a task space, its base tasks and their values."""
+    if isinstance(space.world, OpenWorld):
+        raise StoreError(
+            f"cannot save skills of an open world, {space.world!r}: the store holds tables of "
+            f"finite worlds; save the value functions themselves, in their own format"
+        )
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **_arrays(space, tasks, solved))
     data = buffer.getvalue()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
@@ -23,15 +24,16 @@ from taskalgebra.algebra import Array, BooleanElement, Bounds, conjunction, disj
 from taskalgebra.assumptions import AssumptionReport, Candidate, examine
 from taskalgebra.graph import BoolArray
 from taskalgebra.mdp import FiniteMDP
-from taskalgebra.validation import finite, instance, listed
+from taskalgebra.open_world import OpenWorld
+from taskalgebra.validation import finite, listed
 
 
 class Goal(NamedTuple):
-    """A goal as a predicate sees it."""
+    """A goal as a predicate sees it; in an open world it has neither state nor cell."""
 
     number: int
     name: str
-    state: int
+    state: int | None
     cell: tuple[int, int] | None
 
 
@@ -110,7 +112,7 @@ class Task(BooleanElement):
             isinstance(other, Task)
             and other.space is self.space
             and np.array_equal(self.goal_reward, other.goal_reward)
-            and (self.steps is other.steps or np.array_equal(self.steps, other.steps))
+            and (self.step_reward is other.step_reward or np.array_equal(self.steps, other.steps))
         )
 
     def __hash__(self) -> int:
@@ -119,7 +121,7 @@ class Task(BooleanElement):
 
     def __repr__(self) -> str:
         """The desired goals, or all rewards when there are more than two values."""
-        names = self.space.mdp.goal_names
+        names = self.space.goal_names
         if self.two_valued:
             return f"Task{{{listed([n for n, d in zip(names, self.desired, strict=True) if d])}}}"
         pairs = [f"{n}: {r:g}" for n, r in zip(names, self.goal_reward, strict=True)]
@@ -130,7 +132,7 @@ class TaskSpace:
     """The set of tasks 𝓜 of one world, with its bounds M_U and M_∅.
 
     Args:
-        mdp: the world that all tasks share.
+        world: the world that all tasks share, finite or open.
         r_universal: r_U, what a desired goal pays; one number, or one a goal.
         r_empty: r_∅, what any other goal pays.
 
@@ -141,27 +143,47 @@ class TaskSpace:
 
     def __init__(
         self,
-        mdp: FiniteMDP,
+        world: FiniteMDP | OpenWorld,
         *,
         r_universal: ArrayLike | None = None,
         r_empty: ArrayLike | None = None,
     ) -> None:
         """Fix the world and the two terminal rewards."""
-        self.mdp = instance(mdp, FiniteMDP, "the world of a TaskSpace")
-        low, high = _default_rewards(mdp)
+        if not isinstance(world, FiniteMDP | OpenWorld):
+            raise TypeError(
+                f"the world of a TaskSpace must be a FiniteMDP or an OpenWorld, got {world!r}"
+            )
+        self.world = world
+        self.goal_names, self.action_names = world.goal_names, world.action_names
+        self.n_goals, self.n_actions = world.n_goals, world.n_actions
+        low, high = _default_rewards(world)
         self.r_universal = _per_goal(
-            high if r_universal is None else r_universal, "r_universal", mdp
+            high if r_universal is None else r_universal, "r_universal", self.n_goals
         )
-        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", mdp)
+        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
         if (self.r_empty >= self.r_universal).any():
             g = int(np.argmax(self.r_empty >= self.r_universal))
             raise ValueError(
                 f"r_empty = {self.r_empty[g]:g} is not below r_universal = "
-                f"{self.r_universal[g]:g} for goal {mdp.goal_names[g]!r}; a desired goal must pay "
+                f"{self.r_universal[g]:g} for goal {self.goal_names[g]!r}; a desired goal must pay "
                 f"more than any other"
             )
         self.universal = Task(self, self.r_universal)
         self.empty = Task(self, self.r_empty)
+
+    @cached_property
+    def mdp(self) -> FiniteMDP:
+        """The world, which must be finite.
+
+        Raises:
+            TypeError: the world is open.
+        """
+        if isinstance(self.world, OpenWorld):
+            raise TypeError(
+                "this task space is of an open world, known only by playing it; planning, tables "
+                "and pictures need a finite one"
+            )
+        return self.world
 
     @property
     def r_min(self) -> float:
@@ -180,10 +202,13 @@ class TaskSpace:
     @property
     def goals(self) -> tuple[Goal, ...]:
         """𝒢, as records for predicates."""
-        cells = self.mdp.cells
+        world = self.world
+        if isinstance(world, OpenWorld):
+            return tuple(Goal(i, name, None, None) for i, name in enumerate(self.goal_names))
+        cells = world.cells
         return tuple(
             Goal(i, name, int(s), None if cells is None else (int(cells[s][0]), int(cells[s][1])))
-            for i, (name, s) in enumerate(zip(self.mdp.goal_names, self.mdp.goals, strict=True))
+            for i, (name, s) in enumerate(zip(world.goal_names, world.goals, strict=True))
         )
 
     def task(self, desired: Iterable[str | int] | Callable[[Goal], bool]) -> Task:
@@ -201,25 +226,25 @@ class TaskSpace:
             asked = "the predicate"
         else:
             named = [desired] if isinstance(desired, str | int | np.integer) else list(desired)
-            chosen = [self.mdp.goal_index(goal) for goal in named]
+            chosen = [self.world.goal_index(goal) for goal in named]
             asked = f"{named!r}"
             if len(set(chosen)) != len(chosen):
                 raise ValueError(f"{asked} lists a goal twice")
         if not chosen:
             raise ValueError(
-                f"{asked} selects no goal; this world has {listed(self.mdp.goal_names)}. "
+                f"{asked} selects no goal; this world has {listed(self.goal_names)}. "
                 f"The task that wants no goal is space.empty"
             )
-        wanted = np.zeros(self.mdp.n_goals, np.bool_)
+        wanted = np.zeros(self.n_goals, np.bool_)
         wanted[chosen] = True
         return self.from_desired(wanted)
 
     def from_desired(self, desired: ArrayLike) -> Task:
         """The two-valued task with this truth value for each goal, `[G]`."""
         wanted = np.asarray(desired)
-        if wanted.shape != (self.mdp.n_goals,) or not np.isin(wanted, (0, 1)).all():
+        if wanted.shape != (self.n_goals,) or not np.isin(wanted, (0, 1)).all():
             raise ValueError(
-                f"desired must hold true or false for each of the {self.mdp.n_goals} goals, "
+                f"desired must hold true or false for each of the {self.n_goals} goals, "
                 f"got {desired!r}"
             )
         return Task(self, np.where(wanted.astype(np.bool_), self.r_universal, self.r_empty))
@@ -230,32 +255,36 @@ class TaskSpace:
         Rewards r(g, a) that depend on the action are refused: Theorems 2 and 3 do not hold for them
         (see PAPER.md).  `step_reward`, `[S, A]`, makes a dense task.
         """
-        mdp = self.mdp
         given = np.asarray(goal_reward)
         if given.ndim == 2:
-            table = finite(given, "goal_reward", (mdp.n_goals, mdp.n_actions))
+            table = finite(given, "goal_reward", (self.n_goals, self.n_actions))
             differ = np.argwhere(table != table[:, :1])
             if differ.size:
                 g, a = differ[0]
                 raise ValueError(
-                    f"goal {mdp.goal_names[g]!r} pays {table[g, 0]:g} for {mdp.action_names[0]}, "
-                    f"{table[g, a]:g} for {mdp.action_names[a]}; terminal rewards must not depend "
+                    f"goal {self.goal_names[g]!r} pays {table[g, 0]:g} for {self.action_names[0]}, "
+                    f"{table[g, a]:g} for {self.action_names[a]}; terminal rewards must not depend "
                     f"on the action, or composition is not optimal: give one reward a goal"
                 )
             given = table[:, 0]
-        rewards = finite(given, "goal_reward", (mdp.n_goals,))
+        rewards = finite(given, "goal_reward", (self.n_goals,))
         outside = (rewards < self.r_empty) | (rewards > self.r_universal)
         if outside.any():
             g = int(np.argmax(outside))
             raise ValueError(
-                f"goal {mdp.goal_names[g]!r} pays {rewards[g]:g}, outside [r_∅, r_U] = "
+                f"goal {self.goal_names[g]!r} pays {rewards[g]:g}, outside [r_∅, r_U] = "
                 f"[{self.r_empty[g]:g}, {self.r_universal[g]:g}]; make the TaskSpace with "
                 f"wider r_empty and r_universal"
             )
         if step_reward is None:
             return Task(self, rewards)
-        steps = finite(step_reward, "step_reward", (mdp.n_states, mdp.n_actions))
-        steps[mdp.goals] = 0.0
+        if isinstance(self.world, OpenWorld):
+            raise TypeError(
+                "step_reward holds one reward for each state and action, and an open world has no "
+                "list of states; give goal_reward alone"
+            )
+        steps = finite(step_reward, "step_reward", (self.world.n_states, self.n_actions))
+        steps[self.world.goals] = 0.0
         return Task(self, rewards, steps)
 
     def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
@@ -273,14 +302,14 @@ class TaskSpace:
     @property
     def original(self) -> Task:
         """The task that the world itself poses, for worlds taken from an environment."""
-        if self.mdp.goal_reward is None:
+        if isinstance(self.world, OpenWorld) or self.world.goal_reward is None:
             raise ValueError("this world poses no task of its own; make one with space.task(...)")
-        return self.from_rewards(self.mdp.goal_reward)
+        return self.from_rewards(self.world.goal_reward)
 
     def two_valued_tasks(self) -> Iterator[Task]:
         """All 2^G two-valued tasks; task i wants goal j iff bit j of i is set."""
-        bits = np.arange(self.mdp.n_goals)
-        for i in range(2**self.mdp.n_goals):
+        bits = np.arange(self.n_goals)
+        for i in range(2**self.n_goals):
             yield self.from_desired(np.array([i >> int(j) & 1 for j in bits]))
 
     def check(
@@ -328,20 +357,22 @@ class TaskSpace:
 
     def __repr__(self) -> str:
         """The world and the two rewards."""
-        return f"TaskSpace({self.mdp!r}, r_U = {self.r_universal[0]:g}, r_∅ = {self.r_empty[0]:g})"
+        return (
+            f"TaskSpace({self.world!r}, r_U = {self.r_universal[0]:g}, r_∅ = {self.r_empty[0]:g})"
+        )
 
 
-def _default_rewards(mdp: FiniteMDP) -> tuple[float, float]:
-    if mdp.goal_reward is None:
+def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
+    if isinstance(world, OpenWorld) or world.goal_reward is None:
         return -0.1, 2.0
-    low, high = float(mdp.goal_reward.min()), float(mdp.goal_reward.max())
-    return (low if low < high else min(high - 1.0, float(mdp.step_reward.min()))), high
+    low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
+    return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high
 
 
-def _per_goal(reward: ArrayLike, name: str, mdp: FiniteMDP) -> Array:
+def _per_goal(reward: ArrayLike, name: str, n_goals: int) -> Array:
     given = np.asarray(reward)
     if given.ndim == 0:
-        given = np.broadcast_to(given, (mdp.n_goals,))
-    rewards = finite(given, name, (mdp.n_goals,))
+        given = np.broadcast_to(given, (n_goals,))
+    rewards = finite(given, name, (n_goals,))
     rewards.setflags(write=False)
     return rewards

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from operator import index
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.algebra import Array
 
@@ -62,6 +63,27 @@ def closest(name: str, names: Sequence[str]) -> str:
     return f". Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
+def goal_index(goal: str | int, names: Sequence[str]) -> int:
+    """The position of a goal among the names of all goals, by its name or by its position."""
+    if isinstance(goal, str):
+        if goal not in names:
+            raise ValueError(
+                f"unknown goal {goal!r}; this world has {listed(names)}{closest(goal, names)}"
+            )
+        return names.index(goal)
+    if isinstance(goal, bool | np.bool_):
+        raise ValueError(
+            "goals are given by name or number, got true and false; "
+            "for one truth value a goal use space.from_desired"
+        )
+    if int(goal) != goal or not 0 <= goal < len(names):
+        raise ValueError(
+            f"goal {goal!r} does not exist; give a name or a whole number from 0 to "
+            f"{len(names) - 1}"
+        )
+    return int(goal)
+
+
 def instance(value: object, kind: type[T], what: str) -> T:
     """The value itself if it is of this kind, else a TypeError that says what was expected."""
     if not isinstance(value, kind):
@@ -74,3 +96,43 @@ def count(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{what} is {value!r}, expected a whole number of at least 1")
     return int(value)
+
+
+def one_of(value: T, known: Sequence[T], what: str) -> T:
+    """The value itself if it is one of those that are known."""
+    if value not in known:
+        raise ValueError(f"{what} is {value!r}, expected {' or '.join(repr(k) for k in known)}")
+    return value
+
+
+def checked_action(action: object, names: Sequence[str]) -> int:
+    """The number of an action that exists."""
+    try:
+        a = index(action)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(
+            f"action is {action!r}, expected a whole number from 0 to {len(names) - 1} "
+            f"for {listed(names)}"
+        ) from None
+    _refuse_unknown_action(a, a, names)
+    return a
+
+
+def checked_actions(actions: ArrayLike, n_copies: int, names: Sequence[str]) -> NDArray[np.int64]:
+    """[N], the numbers of actions that exist, one for each copy of a world."""
+    given = np.asarray(actions)
+    if given.shape != (n_copies,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions must be {n_copies} whole numbers, one a world; got shape {given.shape} of "
+            f"{given.dtype}"
+        )
+    _refuse_unknown_action(given.min(), given.max(), names)
+    return given.astype(np.int64)
+
+
+def _refuse_unknown_action(least: int, most: int, names: Sequence[str]) -> None:
+    if least < 0 or most >= len(names):
+        raise ValueError(
+            f"action {least if least < 0 else most} does not exist; actions are {listed(names)}, "
+            f"numbered from 0 to {len(names) - 1}"
+        )

@@ -1,0 +1,66 @@
+"""Open worlds: what is known of a world before it is played (Section 5).
+
+In a video game the observations are images and every episode lays its objects out anew.  No table
+of states and transitions describes such a world, but its tasks still differ only in what each goal
+pays (Assumption 1).  So the names of the goals and of the actions are all that tasks, expressions
+and their composition need:
+
+    world = OpenWorld(("blue square", "blue circle", "beige square"), ("up", "right", "down"))
+    blue = TaskSpace(world).task(["blue square", "blue circle"])
+
+What needs states, such as planning, tables and pictures, is for `FiniteMDP`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from taskalgebra.validation import goal_index, unique_names
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class OpenWorld:
+    """A world that is known only by playing it: the names of its goals 𝒢 and its actions 𝒜.
+
+    >>> world = OpenWorld(("square", "circle"), ("up", "right", "down", "left"))
+    >>> world
+    <open world: 2 goals, 4 actions>
+    >>> world.goal_index("circle")
+    1
+    """
+
+    goal_names: tuple[str, ...]
+    action_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Names are distinct and not empty, and there is at least one of each kind."""
+        object.__setattr__(self, "goal_names", _names(self.goal_names, "goal"))
+        object.__setattr__(self, "action_names", _names(self.action_names, "action"))
+
+    @property
+    def n_goals(self) -> int:
+        """|𝒢|."""
+        return len(self.goal_names)
+
+    @property
+    def n_actions(self) -> int:
+        """|𝒜|."""
+        return len(self.action_names)
+
+    def goal_index(self, goal: str | int) -> int:
+        """The position of a goal in `goal_names`, by its name or by its position."""
+        return goal_index(goal, self.goal_names)
+
+    def __repr__(self) -> str:
+        """Sizes only, as of finite worlds."""
+        return f"<open world: {self.n_goals} goals, {self.n_actions} actions>"
+
+
+def _names(given: object, what: str) -> tuple[str, ...]:
+    if not isinstance(given, tuple | list):
+        raise TypeError(f"{what}_names must be a tuple of names, got {given!r}")
+    if not given:
+        raise ValueError(f"{what}_names is empty; an open world needs at least one {what}")
+    return unique_names(given, what, "", len(given))
