@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("planning", "algebra", "expressions", "learning", "imports")
+BENCHMARKS = ("planning", "algebra", "expressions", "learning", "boxman", "imports")
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import algebra as algebra_benchmark
 import planning as planning_benchmark
 from maze import carve, maze_world
 from report import Report
+from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.expression import parse
 from taskalgebra.extended import compose_values
@@ -50,3 +51,33 @@ def test_a_bar_that_falls_short_fails_the_run(figure, code, capsys):
         report.finish()
     assert stop.value.code == code
     assert ("short" in capsys.readouterr().out) == bool(code)
+
+
+def test_boxman_with_pygame_is_the_same_game(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    pytest.importorskip("pygame")
+    import boxman as boxman_benchmark
+
+    world = Boxman("blue ^ square", layout="random")
+    games = [boxman_benchmark.PygameBoxman(world, walls_once=once) for once in (False, True)]
+    actions = np.random.default_rng(1).integers(5, size=300).tolist()
+    for game in games:
+        rng = np.random.default_rng(0)
+        game.reset(rng)
+        numbers = {cell: i for i, cell in enumerate(game.cells)}
+        start = [numbers[game.here], 0, *(numbers[cell] for cell in game.where.values())]
+        world.reset(options={"code": start})
+        for action in actions:
+            seen, *paid = game.step(action)
+            ours, reward, terminated, _, info = world.step(action)
+            assert seen.shape == ours.shape
+            assert paid[:2] == [reward, terminated]
+            assert paid[2]["goal"] == info["goal"]
+            assert (world.code[1] > 0) == (game.held is not None)
+            if terminated:
+                game.reset(rng)
+                start = [numbers[game.here], 0, *(numbers[cell] for cell in game.where.values())]
+                world.reset(options={"code": start})
+    seen = [game.reset(np.random.default_rng(5)) for game in games]
+    assert np.array_equal(*seen)

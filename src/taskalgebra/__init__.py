@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from taskalgebra.assumptions import Finding as Finding
     from taskalgebra.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.base_tasks import minimal_base_tasks as minimal_base_tasks
+    from taskalgebra.envs.boxman import Boxman as Boxman
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.world import World as World
     from taskalgebra.evaluation import Evaluation as Evaluation
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.mdp import FiniteMDP as FiniteMDP
     from taskalgebra.mdp import from_arrays as from_arrays
+    from taskalgebra.open_world import OpenWorld as OpenWorld
     from taskalgebra.planning import Plan as Plan
     from taskalgebra.planning import PositiveCycleError as PositiveCycleError
     from taskalgebra.planning import optimal_v as optimal_v
@@ -57,6 +59,7 @@ __version__ = "0.1.0"
 _HOME = {
     "assumptions": ("AssumptionReport", "Finding"),
     "base_tasks": ("expression_for_goals", "minimal_base_tasks"),
+    "envs.boxman": ("Boxman",),
     "envs.four_rooms": ("FourRooms",),
     "envs.world": ("World",),
     "evaluation": ("Evaluation", "policy_return"),
@@ -67,6 +70,7 @@ _HOME = {
     "gym_table": ("from_gymnasium",),
     "learning.q_learning": ("Settings",),
     "mdp": ("FiniteMDP", "from_arrays"),
+    "open_world": ("OpenWorld",),
     "planning": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "skills": ("Agent", "Skills", "learn", "load", "solve"),
     "stochastic_planning": ("ConvergenceError",),

@@ -14,10 +14,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from importlib import import_module
 from operator import and_, invert, or_, xor
 from os import environ
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra import store
 from taskalgebra.algebra import Array, BooleanElement, Bounds
 from taskalgebra.base_tasks import expression_of, n_expressible
+from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation import MAX_STEPS, Evaluation, Playable, play, rollouts
 from taskalgebra.expression import Expression, parse
@@ -46,6 +48,13 @@ from taskalgebra.planning import Plan, optimal_v, plan
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import Task, TaskSpace
 from taskalgebra.validation import closest, count, finite, listed, unique_names
+
+if TYPE_CHECKING:
+    from taskalgebra.deep import Networks, OpenEnvironment
+    from taskalgebra.learning.dqn import DeepSettings
+
+SHIPPED = ("boxman", "boxman-random", "boxman-touch")
+SHIPPED_AT = Path(__file__).parent / "shipped"
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
 MAX_COPIES = 256
@@ -86,38 +95,55 @@ def solve(
 
 
 def learn(
-    world: World | TaskSpace | FiniteMDP,
+    world: World | TaskSpace | FiniteMDP | OpenEnvironment,
     tasks: TaskSource | None = None,
     *,
     episodes: int | None = None,
     steps: int | None = None,
-    settings: Settings | None = None,
+    settings: Settings | DeepSettings | str | None = None,
     seed: int = 0,
     r_bar_min: float | None = None,
+    folder: str | Path | None = None,
 ) -> Skills:
     """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
 
-    The values of M_U and M_∅, the bounds of every composition, are learned like the others.
+    In a finite world the values are tables; those of M_U and M_∅, the bounds of every composition,
+    are learned like the others.  In an open world, such as `Boxman()`, they are networks.
 
     Args:
-        world: as for `solve`.
+        world: as for `solve`, or an open world.
         tasks: as for `solve`.
         episodes: how many episodes to learn each task for.
         steps: how many steps to learn each task for; by default, without episodes, a thousand for
             each state and action.
         settings: α, ε and γ.  The defaults are the paper's: α = ε = 1 in deterministic worlds,
-            α = 0.1 and ε = 0.5 in others.
+            α = 0.1 and ε = 0.5 in others.  For an open world `DeepSettings`, or the name of a
+            preset: "fast", the default, or "paper".
         seed: equal seeds learn equal tables; each task has a stream of its own.
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
+        folder: in an open world, where checkpoints are kept; a training that was stopped goes on.
 
     Raises:
         ValueError: some goal was never met, so that its values are not known; or an episode can
             get stuck where no goal can be reached.
     """
+    if _is_open(world):
+        if episodes is not None or steps is not None or r_bar_min is not None:
+            raise ValueError(
+                "episodes, steps and r_bar_min are for finite worlds; a network is trained for "
+                "settings.n_updates gradient steps, with the penalty settings.low"
+            )
+        if isinstance(settings, Settings):
+            raise TypeError("an open world needs DeepSettings, or 'fast' or 'paper'")
+        return _learn_networks(cast("OpenEnvironment", world), tasks, settings, seed, folder)
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
     mdp = space.mdp
     _require_no_traps(mdp)
+    if settings is not None and not isinstance(settings, Settings):
+        raise TypeError(f"a finite world needs Settings, got {settings!r}")
+    if folder is not None:
+        raise ValueError("folder is for open worlds; save what was learned with skills.save")
     if settings is None:
         settings = Settings() if mdp.deterministic else Settings(learning_rate=0.1, epsilon=0.5)
     if episodes is None and steps is None:
@@ -151,6 +177,51 @@ def learn(
     return Skills(space, base, Plan(values, bounds, low, None))
 
 
+def _is_open(world: object) -> bool:
+    """Whether a world is known only by playing it, and can be played."""
+    space = getattr(world, "space", None)
+    playable = callable(getattr(world, "vector", None))
+    return playable and isinstance(space, TaskSpace) and isinstance(space.world, OpenWorld)
+
+
+def _learn_networks(
+    world: OpenEnvironment,
+    tasks: TaskSource | None,
+    settings: DeepSettings | str | None,
+    seed: int,
+    folder: str | Path | None,
+) -> Skills:
+    deep, dqn = _torch_module("taskalgebra.deep"), _torch_module("taskalgebra.learning.dqn")
+    if settings is None or isinstance(settings, str):
+        settings = dqn.preset(settings or "fast")
+    base = _base_tasks(world.space, world.tasks, tasks)
+    networks, _ = deep.train(
+        world,
+        base,
+        settings,
+        seed=_seed(seed),
+        folder=None if folder is None else Path(folder),
+        listen=deep.TerminalChapters(settings),
+    )
+    return _of_networks(networks, world)
+
+
+def _of_networks(networks: Networks, world: OpenEnvironment | None) -> Skills:
+    return Skills(networks.space, networks.tasks, networks.plan(), world, networks)
+
+
+def _torch_module(name: str) -> Any:
+    """Import a module that needs torch, when it is needed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "safetensors"):
+            raise
+        raise ModuleNotFoundError(
+            f'networks need {error.name}: pip install "taskalgebra[deep]"', name=error.name
+        ) from None
+
+
 def _require_no_traps(mdp: FiniteMDP) -> None:
     """Refuse worlds in which an episode of learning might never end."""
     lost = np.flatnonzero(~mdp.ending[mdp.successor])
@@ -178,9 +249,31 @@ def _space_and_names(world: object) -> tuple[TaskSpace, dict[str, Task]]:
     )
 
 
-def load(path: str | Path) -> Skills:
-    """Read skills that `Skills.save` wrote."""
-    return Skills(*store.read(Path(path)))
+def load(path: str | Path, world: OpenEnvironment | None = None) -> Skills:
+    """Read skills that `Skills.save` wrote, or skills that come with the library.
+
+    Args:
+        path: a directory, or one of "boxman", "boxman-random" and "boxman-touch".
+        world: for networks of a world of your own, the world to play in.
+    """
+    directory = Path(path)
+    if not directory.exists() and str(path) in SHIPPED:
+        directory = SHIPPED_AT / str(path)
+    if store.format_of(directory) != store.NETWORKS:
+        return Skills(*store.read(directory))
+    network_store = _torch_module("taskalgebra.network_store")
+    manifest = network_store.read_manifest(directory)
+    if world is None and manifest["world"] is not None:
+        world = _described(manifest["world"])
+    networks, _ = network_store.read(directory, None if world is None else world.space)
+    return _of_networks(networks, world)
+
+
+def _described(description: Any) -> OpenEnvironment:
+    """One of the library's own worlds, from its name and arguments."""
+    if not isinstance(description, dict) or description.get("id") != Boxman.ID:
+        raise store.StoreError(f"unknown world {description!r}; give it as load(path, world=...)")
+    return Boxman(**description["arguments"])
 
 
 def _base_tasks(
@@ -233,6 +326,7 @@ class Skills(Mapping[str, "Agent"]):
         tasks: the base tasks by name.
         plan: their values, in the same order.
         world: what agents of an open world are evaluated in; finite worlds need none.
+        networks: what the values are read from, where these are networks.
     """
 
     def __init__(
@@ -241,8 +335,10 @@ class Skills(Mapping[str, "Agent"]):
         tasks: Mapping[str, Task],
         plan: Plan,
         world: Playable | None = None,
+        networks: Networks | None = None,
     ) -> None:
         """Put the base tasks and their values side by side."""
+        self.networks = networks
         self.space = space
         self.world = world
         self.tasks = dict(tasks)
@@ -269,7 +365,12 @@ class Skills(Mapping[str, "Agent"]):
 
     def save(self, path: str | Path) -> None:
         """Write the skills to a directory; nothing half-written is ever left to be read."""
-        store.write(Path(path), self.space, self.tasks, self.plan)
+        if self.networks is None:
+            store.write(Path(path), self.space, self.tasks, self.plan)
+            return
+        describe = getattr(self.world, "describe", None)
+        network_store = _torch_module("taskalgebra.network_store")
+        network_store.write(Path(path), self.networks, describe() if describe else None, {})
 
     def _expression(self, wanted: str | Expression | Task) -> Expression:
         if isinstance(wanted, Task):

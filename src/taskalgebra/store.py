@@ -34,6 +34,8 @@ from taskalgebra.planning import Plan, plan
 from taskalgebra.tasks import Task, TaskSpace
 
 FORMAT = "taskalgebra skills 1"
+NETWORKS = "taskalgebra networks 1"
+"""The format of `network_store`."""
 MANIFEST = "manifest.json"
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
 _DATA = re.compile(r"skills-[0-9a-f]{16}\.npz")
@@ -58,12 +60,21 @@ class StoreError(ValueError):
     """Skills that cannot be written, or a directory that does not hold readable ones."""
 
 
+def format_of(path: Path) -> str | None:
+    """The format that the manifest of a directory names, if there is one."""
+    try:
+        manifest = json.loads((path / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return None
+    return manifest.get("format") if isinstance(manifest, dict) else None
+
+
 def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan) -> None:
     """Save a task space, its base tasks and their values."""
     if isinstance(space.world, OpenWorld):
         raise StoreError(
-            f"cannot save skills of an open world, {space.world!r}: the store holds tables of "
-            f"finite worlds; save the value functions themselves, in their own format"
+            f"cannot save these skills of an open world, {space.world!r}: they are neither tables "
+            f"nor networks of this library; save the value functions themselves"
         )
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **_arrays(space, tasks, solved))

@@ -1,27 +1,36 @@
-"""Worlds as Gymnasium environments; importing this package registers `TaskAlgebra/FourRooms-v0`.
+"""Worlds as Gymnasium environments.
+
+Importing this package registers `TaskAlgebra/FourRooms-v0`, a grid world, and
+`TaskAlgebra/Boxman-v0`, a video game.
 
 Gymnasium 1.x looks for no plugins: it knows an environment once the module that registers it is
 imported.  The name of the module may stand before the name of the environment, and then no import
 is needed:
 
     gym.make("taskalgebra.envs:TaskAlgebra/FourRooms-v0", task="top ^ left")
+    gym.make("taskalgebra.envs:TaskAlgebra/Boxman-v0", task="blue & square")
 """
 
 from __future__ import annotations
 
 import gymnasium as gym
 
-FOUR_ROOMS = "TaskAlgebra/FourRooms-v0"
+FOUR_ROOMS, BOXMAN = "TaskAlgebra/FourRooms-v0", "TaskAlgebra/Boxman-v0"
+_ENTRY_POINTS = {  # one world, and many at once
+    FOUR_ROOMS: ("four_rooms:FourRooms", "vector_world:four_rooms"),
+    BOXMAN: ("boxman:Boxman", "vector_boxman:boxman"),
+}
 
 
 def register() -> None:
     """Make the environments known to Gymnasium; a second call changes nothing."""
-    if FOUR_ROOMS not in gym.registry:
-        gym.register(
-            FOUR_ROOMS,
-            entry_point="taskalgebra.envs.four_rooms:FourRooms",
-            vector_entry_point="taskalgebra.envs.vector_world:four_rooms",
-        )
+    for name, (one, many) in _ENTRY_POINTS.items():
+        if name not in gym.registry:
+            gym.register(
+                name,
+                entry_point=f"taskalgebra.envs.{one}",
+                vector_entry_point=f"taskalgebra.envs.{many}",
+            )
 
 
 register()

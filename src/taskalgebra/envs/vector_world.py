@@ -20,7 +20,7 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
 from taskalgebra.graph import BoolArray
 from taskalgebra.mdp import NO_GOAL
-from taskalgebra.validation import count, listed
+from taskalgebra.validation import checked_actions, count
 
 States = NDArray[np.int64]
 Step = tuple[States, Array, BoolArray, BoolArray, dict[str, Any]]
@@ -85,7 +85,8 @@ class VectorWorld(VectorEnv[States, Any, Any]):
         """Move every world by its action; those whose episode has ended start a new one."""
         if self._states is None:
             raise gym.error.ResetNeeded("call reset() before step()")
-        pair = self._states * self._mdp.n_actions + self._actions(actions)
+        chosen = checked_actions(actions, self.num_envs, self._mdp.action_names)
+        pair = self._states * self._mdp.n_actions + chosen
         rewards = self._reward[pair]
         goals = self._goal[self._states]
         self._states = self._successors(pair)
@@ -137,22 +138,6 @@ class VectorWorld(VectorEnv[States, Any, Any]):
         for state in np.unique(states):
             self.world.check_start(state)
         return np.broadcast_to(states, (self.num_envs,)).astype(np.int64)
-
-    def _actions(self, actions: ArrayLike) -> States:
-        given = np.asarray(actions)
-        mdp = self._mdp
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions must be {self.num_envs} whole numbers, one a world; got shape "
-                f"{given.shape} of {given.dtype}"
-            )
-        if given.min() < 0 or given.max() >= mdp.n_actions:
-            wrong = given[(given < 0) | (given >= mdp.n_actions)][0]
-            raise ValueError(
-                f"action {wrong} does not exist; actions are {listed(mdp.action_names)}, "
-                f"numbered from 0 to {mdp.n_actions - 1}"
-            )
-        return given.astype(np.int64)
 
     def _infos(self, goals: States) -> dict[str, Any]:
         """Gymnasium's form for a batch: the values, and which worlds have one."""
