@@ -1,4 +1,4 @@
-"""Boxman: many games at once, against one game as games are usually written.
+"""Boxman: many games at once, decisions of composed networks, and the memory of a training.
 
 python benchmarks/boxman.py
 """
@@ -6,15 +6,25 @@ python benchmarks/boxman.py
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
+import torch
 
 from report import Report, best_time
+from taskalgebra.deep import Networks
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.boxman_art import BODY, FLOOR, OBJECT, RING, WALL
 from taskalgebra.envs.boxman_board import MOVES, STEP_REWARD
 from taskalgebra.envs.vector_boxman import VectorBoxman
+from taskalgebra.learning.deep_settings import preset
+from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.returns import head_of
+from taskalgebra.learning.uvfa import make_network
 from taskalgebra.mdp import NO_GOAL
+from taskalgebra.skills import Skills
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # before pygame is imported
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -174,10 +184,68 @@ def rendered_steps(report: Report, n_steps: int = 400) -> None:
     report.at_least(f"{N_GAMES} games at once / one game with pygame", batch / single, 200)
 
 
+def decisions(report: Report, n_observations: int) -> None:
+    """XOR over two networks, one a base task, against one bare pass of each; weights do not matter.
+
+    The networks are those of the preset `fast`.  Bounds and composition come on top of the passes.
+    """
+    world = Boxman(layout="random")
+    settings = preset("fast")
+    head, shape = head_of(settings), world.observation_space.shape
+    goals = world.sprites.frames
+    networks = []
+    for _ in range(2):
+        network = make_network(settings.network, shape, world.space.n_actions, head.n_outputs)
+        n_goals = world.space.n_goals
+        networks.append(
+            GoalReturns(network, head, goals, np.arange(n_goals), n_goals, np.zeros(n_goals))
+        )
+    names = ("blue", "square")
+    tasks = {name: world.tasks[name] for name in names}
+    rewards = np.stack([task.goal_reward for task in tasks.values()])
+    both = Networks(world.space, tasks, settings, tuple(networks), rewards, shared=True)
+    agent = Skills(world.space, tasks, both.plan(), world)["blue ^ square"]
+    observations, _ = world.vector(n_observations).reset(seed=0)
+    states, seen = torch.from_numpy(observations), torch.from_numpy(goals)
+
+    def passes() -> None:
+        with torch.no_grad():
+            for network in networks:
+                network.network(states, seen)
+
+    composed, bare = [], []
+    for _ in range(30):  # taking turns, so that a busy machine slows both alike
+        composed.append(best_time(lambda: agent.policy.actions(observations), 3))
+        bare.append(best_time(passes, 3))
+    what = f"XOR of two networks, {n_observations} observation{'s' * (n_observations > 1)}"
+    report.note(f"{what}: a decision", min(composed) * 1e3, "ms")
+    report.at_most(f"{what}: / one pass of each", min(composed) / min(bare), 1.3)
+
+
+def training_memory(report: Report) -> None:
+    """The largest memory of a training at full size: memory filled, scored, saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        code = (
+            "import sys, resource; from pathlib import Path; from dataclasses import replace; "
+            "from taskalgebra.experiments import boxman_training as bt; "
+            "r = bt.RECIPES['boxman-random']; "
+            "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000); "
+            "bt.train('boxman-random', Path(sys.argv[1]), recipe=replace(r, settings=s)); "
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, folder], check=True, capture_output=True, text=True
+        )
+    report.at_most("training memory, replay of 300,000 full", int(done.stdout) / 1e6, 1.5, " GB")
+
+
 def main() -> None:
     """Run all bars."""
     report = Report()
     rendered_steps(report)
+    for n_observations in (1, 256):
+        decisions(report, n_observations)
+    training_memory(report)
     report.finish()
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskalgebra.base_tasks import minimal_base_tasks as minimal_base_tasks
     from taskalgebra.envs.boxman import Boxman as Boxman
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.goal_world import GoalWorld as GoalWorld
     from taskalgebra.envs.world import World as World
     from taskalgebra.evaluation import Evaluation as Evaluation
     from taskalgebra.evaluation import policy_return as policy_return
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from taskalgebra.extended import TabularQ as TabularQ
     from taskalgebra.grid import from_text as from_text
     from taskalgebra.gym_table import from_gymnasium as from_gymnasium
+    from taskalgebra.learning.deep_settings import DeepSettings as DeepSettings
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.mdp import FiniteMDP as FiniteMDP
     from taskalgebra.mdp import from_arrays as from_arrays
@@ -61,6 +63,7 @@ _HOME = {
     "base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "envs.boxman": ("Boxman",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.goal_world": ("GoalWorld",),
     "envs.world": ("World",),
     "evaluation": ("Evaluation", "policy_return"),
     "expression": ("Expression", "all_functions", "parse"),
@@ -68,6 +71,7 @@ _HOME = {
     "extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
     "grid": ("from_text",),
     "gym_table": ("from_gymnasium",),
+    "learning.deep_settings": ("DeepSettings",),
     "learning.q_learning": ("Settings",),
     "mdp": ("FiniteMDP", "from_arrays"),
     "open_world": ("OpenWorld",),

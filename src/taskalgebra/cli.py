@@ -1,4 +1,6 @@
-"""The command line: `taskalgebra reproduce tabular` makes every tabular result of the paper anew.
+"""The command line: `taskalgebra reproduce` makes every result of the paper anew.
+
+`reproduce tabular` does so for the tabular ones, `reproduce deep` for those with networks.
 
 Each command is a class with a name, its arguments and what it does; `main` only chooses.
 """
@@ -19,10 +21,13 @@ from taskalgebra import __version__
 
 if TYPE_CHECKING:
     from taskalgebra.experiments.claims import Claim
+    from taskalgebra.learning.dqn import Chapter
 
 SUMMARY = "Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT."
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 FULL, QUICK = Path("results/tabular"), Path("results/quick")
+DEEP_FULL, DEEP_QUICK = Path("results/deep"), Path("results/quick-deep")
+EXTRAS = {"matplotlib": "figures", "torch": "deep", "safetensors": "deep"}
 
 
 class Command(ABC):
@@ -42,19 +47,24 @@ class Command(ABC):
 
 @final
 class Reproduce(Command):
-    """`taskalgebra reproduce tabular`: experiments, figures, and the paper's claims."""
+    """`taskalgebra reproduce tabular` or `deep`: experiments, figures, and the paper's claims."""
 
     name = "reproduce"
     summary = "run the paper's experiments, draw its figures, and check its claims"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """What to reproduce, where to, and how."""
-        parser.add_argument("what", choices=["tabular"], help="the Four Rooms experiments")
+        parser.add_argument(
+            "what",
+            choices=["tabular", "deep"],
+            help="the Four Rooms experiments, or those with networks in the game Boxman",
+        )
         parser.add_argument(
             "--out",
             type=_directory,
             metavar="DIR",
-            help=f"results go there, figures below it (default: {FULL}; with --quick: {QUICK})",
+            help=f"results go there, figures below it (default: {FULL} or {DEEP_FULL}; with "
+            f"--quick: {QUICK} or {DEEP_QUICK})",
         )
         parser.add_argument(
             "--fresh", action="store_true", help="run again what is already there, too"
@@ -69,12 +79,35 @@ class Reproduce(Command):
             metavar="N",
             help="threads (default: %(default)s); results do not depend on it",
         )
+        parser.add_argument(
+            "--train",
+            action="store_true",
+            help="deep: train the networks first, below the directory of results, and evaluate "
+            "them instead of those that come with the library; a training that was stopped goes on",
+        )
+        parser.add_argument(
+            "--skills",
+            type=_directory,
+            metavar="DIR",
+            help="deep: evaluate the skills in DIR instead of those that come with the library",
+        )
+        self._error = parser.error
 
     def run(self, given: argparse.Namespace) -> int:
         """Run what is missing, draw all figures, print the claims."""
-        if find_spec("matplotlib") is None:
-            print('figures need matplotlib: pip install "taskalgebra[figures]"', file=sys.stderr)
-            return FAILED
+        if given.what == "tabular" and (given.train or given.skills):
+            self._error("--train and --skills belong to: reproduce deep")
+        if given.train and given.skills:
+            self._error("--train makes skills and --skills takes others; give one of them")
+        needed = ("matplotlib",) if given.what == "tabular" else tuple(EXTRAS)
+        for package in needed:
+            if find_spec(package) is None:
+                what, extra = "figures" if package == "matplotlib" else "networks", EXTRAS[package]
+                print(f'{what} need {package}: pip install "taskalgebra[{extra}]"', file=sys.stderr)
+                return FAILED
+        return self._tabular(given) if given.what == "tabular" else self._deep(given)
+
+    def _tabular(self, given: argparse.Namespace) -> int:
         # The experiments and matplotlib take a second to import; --help should not.
         from taskalgebra.experiments import claims
         from taskalgebra.experiments.suite import TABULAR, obtain
@@ -105,13 +138,72 @@ class Reproduce(Command):
         meter.end(f"{len(written)} files")
         found = claims.judge(results)
         claims.save(found, out)
-        print(f"\nThe paper's claims about Four Rooms{', at toy size' if given.quick else ''}\n")
-        for claim in found:
-            _print_claim(claim)
-        holding = sum(claim.holds for claim in found)
-        print(f"{holding} of {len(found)} claims hold as stated.")
-        print(f"Results: {out}   figures: {out / 'figures'}   claims: {out / 'claims.csv'}")
+        _print_claims(found, "Four Rooms", out, toy_size=given.quick)
         return OK
+
+    def _deep(self, given: argparse.Namespace) -> int:
+        from taskalgebra.experiments import claims, deep_claims, deep_suite
+        from taskalgebra.experiments.boxman_settings import digests, load_skills
+        from taskalgebra.figures import deep_gallery
+        from taskalgebra.store import StoreError
+
+        out: Path = given.out or (DEEP_QUICK if given.quick else DEEP_FULL)
+        where: Path | None = given.skills
+        if given.train:
+            where = out / "skills"
+            deep_suite.train_all(where, fresh=given.fresh, quick=given.quick, listen=_tell_chapter)
+        try:
+            skills, hashes = load_skills(where), digests(where)
+        except StoreError as error:
+            print(f"taskalgebra: {error}", file=sys.stderr)
+            print("train them with: taskalgebra reproduce deep --train", file=sys.stderr)
+            return FAILED
+        seconds = {name: experiment.seconds for name, experiment in deep_suite.DEEP.items()}
+        meter = Meter({**seconds, "figures": 15.0})
+        results = {}
+        for name in deep_suite.DEEP:
+            meter.begin(name)
+            results[name], kept = deep_suite.obtain(
+                name,
+                out,
+                skills,
+                hashes,
+                fresh=given.fresh,
+                quick=given.quick,
+                workers=given.workers,
+                progress=meter.advance,
+            )
+            meter.end("kept" if kept else "")
+        meter.begin("figures")
+        n_figures = len(deep_gallery.FIGURES) + len(deep_gallery.FILMS)
+        written = deep_gallery.draw_all(
+            results,
+            out / "figures",
+            drawn=lambda n_drawn: meter.advance(n_drawn / n_figures),
+        )
+        meter.end(f"{len(written)} files")
+        found = deep_claims.judge(results)
+        claims.save(found, out)
+        _print_claims(found, "Boxman", out, toy_size=given.quick)
+        return OK
+
+
+def _tell_chapter(network: str, chapter: Chapter, score: float) -> None:
+    print(
+        f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
+        f"loss {chapter.loss:.3f}, worst score {score:.4f}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _print_claims(found: Sequence[Claim], about: str, out: Path, *, toy_size: bool) -> None:
+    print(f"\nThe paper's claims about {about}{', at toy size' if toy_size else ''}\n")
+    for claim in found:
+        _print_claim(claim)
+    holding = sum(claim.holds for claim in found)
+    print(f"{holding} of {len(found)} claims hold as stated.")
+    print(f"Results: {out}   figures: {out / 'figures'}   claims: {out / 'claims.csv'}")
 
 
 def _print_claim(claim: Claim) -> None:
@@ -131,6 +223,7 @@ class Meter:
         self.seconds = seconds
         self.out = sys.stderr if out is None else out
         self.live = self.out.isatty()
+        self._width = max(18, *(len(name) + 2 for name in seconds))
         self._done = 0.0  # expected seconds of the parts that are over
         self._spent = 0.0  # real seconds that they took, and expected ones of those that were run
         self._planned = 0.0
@@ -157,7 +250,7 @@ class Meter:
         self._done += self.seconds[self._name]
         clear = "\r\033[K" if self.live else ""
         text = note if note == "kept" else f"{took:.1f} s" + (f", {note}" if note else "")
-        print(f"{clear}{self._name:<18}{text}", file=self.out, flush=True)
+        print(f"{clear}{self._name:<{self._width}}{text}", file=self.out, flush=True)
 
     def left(self, fraction: float) -> float:
         """Estimated seconds left, at the pace of this machine so far."""
@@ -172,8 +265,8 @@ class Meter:
             return
         self._shown = time.perf_counter()
         print(
-            f"\r\033[K{self._name:<18}{100 * fraction:3.0f} %   about {self.left(fraction):.0f} s "
-            f"left in all",
+            f"\r\033[K{self._name:<{self._width}}{100 * fraction:3.0f} %   about "
+            f"{self.left(fraction):.0f} s left in all",
             end="",
             file=self.out,
             flush=True,

@@ -12,9 +12,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TextIO, final
+from urllib.parse import quote
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -23,21 +24,20 @@ from taskalgebra.algebra import Array
 from taskalgebra.evaluation import MAX_STEPS, play
 from taskalgebra.extended import ValueBounds
 from taskalgebra.learning import dqn_checkpoint as checkpoint
-from taskalgebra.learning.dqn import Chapter, DeepSettings, Goals, Learner
+from taskalgebra.learning.deep_settings import DeepSettings
+from taskalgebra.learning.dqn import Chapter, Goals, Learner
 from taskalgebra.learning.network_values import (
     ExtremeBounds,
     GoalReturns,
     NetworkQ,
     ShiftedBounds,
 )
-from taskalgebra.learning.uvfa import make_network
+from taskalgebra.learning.uvfa import UVFA, make_network
 from taskalgebra.planning import Plan
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
 
-EVERYTHING = "everything"
-"""The task M_U, as a training of its own that the others start from."""
 EPISODE = 50
 """Steps after which an episode of training is given up for a new one."""
 
@@ -97,6 +97,7 @@ def train(
     *,
     seed: int = 0,
     folder: Path | None = None,
+    start: UVFA | None = None,
     score: Score | None = None,
     listen: Listener | None = None,
 ) -> tuple[Networks, dict[str, checkpoint.Progress]]:
@@ -108,6 +109,8 @@ def train(
         settings: of the learner.
         seed: equal seeds train equal weights, on one machine.
         folder: for checkpoints; what is there already is gone on with.
+        start: a network to start from, trained in a world that looks the same; what it has learned
+            to see is kept.  Its first actions must be those of this world.
         score: how good networks are, more is better; by default the mean score of the base tasks in
             200 episodes.  The best weights are kept.
         listen: called after every chapter.
@@ -116,28 +119,27 @@ def train(
         The networks, and for each how its training went.
 
     Raises:
-        ValueError: some goal was never met, so that nothing is known about it.
+        ValueError: some goal was never met, so that nothing is known about it; or the tasks or
+            the settings do not fit the world.
     """
+    _check(world, tasks, settings)
     separate = settings.own_rewards or not world.shared_absorbing
     trainings: dict[str, Mapping[str, Task]] = (
         {name: {name: task} for name, task in tasks.items()} if separate else {"all": tasks}
     )
-    if settings.first_updates:
-        trainings = {EVERYTHING: {EVERYTHING: world.space.universal}, **trainings}
     trained: dict[str, Networks] = {}
     went: dict[str, checkpoint.Progress] = {}
     for i, (name, served) in enumerate(trainings.items()):
         playing = next(iter(served.values())) if separate else world.space.universal
-        own = (
-            replace(settings, n_updates=settings.first_updates) if name == EVERYTHING else settings
-        )
-        training = Training(world, served, playing, own, seed + i * 2**20)
-        if EVERYTHING in went:
-            training.learner.start_from(went[EVERYTHING].best)
-        path = None if folder is None else folder / f"{name}.safetensors"
-        went[name] = training.run(path, score or base_score(world), listen, name)
+        training = Training(world, served, playing, settings, seed + i * 2**20)
+        if start is not None:
+            training.learner.start_from(start)
+        path = None if folder is None else folder / f"{quote(name, safe=' ')}.safetensors"
+        try:
+            went[name] = training.run(path, score or base_score(world), listen, name)
+        finally:
+            training.learner.env.close()
         trained[name] = training.networks(best=True)
-    trained.pop(EVERYTHING, None)
     result = Networks(
         world.space,
         dict(tasks),
@@ -147,6 +149,27 @@ def train(
         world.shared_absorbing,
     )
     return result, went
+
+
+def _check(world: OpenEnvironment, tasks: Mapping[str, Task], settings: DeepSettings) -> None:
+    """Refuse tasks and settings that do not fit a world."""
+    space = world.space
+    for name, task in tasks.items():
+        if task.space is not space:
+            raise ValueError(
+                f"task {name!r} belongs to another space than the world; make it with "
+                f"world.space.task(...)"
+            )
+    if not settings.categorical:
+        return
+    least, most = 0.0, 0.0
+    if settings.own_rewards:
+        least, most = float(space.r_empty.min()), float(space.r_universal.max())
+    if not settings.low <= least <= most <= settings.high:
+        raise ValueError(
+            f"goals pay from {least:g} to {most:g}, beyond the returns from low = "
+            f"{settings.low:g} to high = {settings.high:g} that a value may have; choose wider ones"
+        )
 
 
 @final
@@ -165,7 +188,7 @@ class Training:
         self.world, self.tasks, self.settings = world, dict(tasks), settings
         self.playing = playing
         env = world.vector(settings.n_envs, task=playing, max_episode_steps=EPISODE)
-        self.learner = Learner(env, settings, seed)
+        self.learner = Learner(env, settings, seed, world.space.n_goals)
         self.progress = checkpoint.Progress()
 
     def run(
@@ -224,9 +247,10 @@ class Training:
         """[K, G], what each task was seen to pay; a goal that was not met pays r_∅."""
         rewards = np.repeat(self.world.space.r_empty[None], len(self.tasks), axis=0)
         names = list(self.world.tasks)
+        named = self.world.tasks
         for number, paid in zip(goals.numbers, goals.rewards, strict=True):
             for k, (name, task) in enumerate(self.tasks.items()):
-                told = len(paid) == len(names) and name in names
+                told = len(paid) == len(names) and name in names and named[name] == task
                 rewards[k, number] = paid[names.index(name)] if told else task.goal_reward[number]
         return rewards
 
@@ -272,15 +296,17 @@ def base_score(world: OpenEnvironment) -> Score:
         points = []
         for task, values in zip(networks.tasks.values(), networks.plan().values, strict=True):
             env = world.vector(100, task=task)
-            result = play(
-                task,
-                env,
-                GreedyPolicy(values),
-                episodes=200,
-                seed=1,
-                max_steps=getattr(world, "max_steps", MAX_STEPS),
-            )
-            env.close()
+            try:
+                result = play(
+                    task,
+                    env,
+                    GreedyPolicy(values),
+                    episodes=200,
+                    seed=1,
+                    max_steps=getattr(world, "max_steps", MAX_STEPS),
+                )
+            finally:
+                env.close()
             points.append(result.mean_return if np.isnan(result.score) else result.score)
         return float(np.mean(points))
 

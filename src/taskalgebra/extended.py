@@ -374,6 +374,12 @@ class GoalSetQ(ExtendedQ):
         return GoalSetQ(operation(*(x.desired for x in (self, *others))), self.bounds)
 
 
+def q_bars(values: Sequence[ExtendedQ], observations: ArrayLike) -> list[Array]:
+    """Q̄ of several value functions, `[B, G, A]` each; what they share is looked at once."""
+    sight = Sight(observations)
+    return [value._q_bar(sight) for value in values]
+
+
 def compose_values(
     expression: Expression, values: Mapping[str, ExtendedQ], bounds: ValueBounds
 ) -> ExtendedQ:

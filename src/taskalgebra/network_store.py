@@ -2,7 +2,8 @@
 
 A directory holds `manifest.json` and `networks-HASH.safetensors`, named after its contents.  As in
 `store`, the data file is written first and the manifest is replaced in one step, so the directory
-holds either the old skills or the new ones.  Weights are kept in half precision.
+holds either the old skills or the new ones.  Weights are kept in half precision, where that is
+precise enough.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,13 @@ from safetensors.numpy import save as save_arrays
 
 from taskalgebra.deep import Networks
 from taskalgebra.files import replace
-from taskalgebra.learning.dqn import DeepSettings
+from taskalgebra.learning.deep_settings import DeepSettings
 from taskalgebra.learning.dqn_checkpoint import put_weights, weights_of
 from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.returns import head_of
 from taskalgebra.learning.uvfa import make_network
 from taskalgebra.open_world import OpenWorld
-from taskalgebra.store import MANIFEST, StoreError
+from taskalgebra.store import MANIFEST, StoreError, is_names, only_writer
 from taskalgebra.store import NETWORKS as FORMAT
 from taskalgebra.tasks import TaskSpace
 from taskalgebra.validation import listed
@@ -51,7 +54,7 @@ def write(
     arrays: dict[str, NDArray[Any]] = {}
     for i, network in enumerate(networks.networks):
         for name, weight in weights_of(network.network).items():
-            arrays[f"{i}.weights.{name}"] = weight.astype(np.float16)
+            arrays[f"{i}.weights.{name}"] = _rounded(name, weight)
         arrays[f"{i}.goals"] = network.goals
         arrays[f"{i}.numbers"] = network.numbers
         arrays[f"{i}.included"] = network.included
@@ -74,12 +77,35 @@ def write(
         "settings": asdict(networks.settings),
         "training": dict(training),
     }
-    before = _claim(path)
-    path.mkdir(parents=True, exist_ok=True)
-    replace(path / str(manifest["data"]), data, "networks-")
-    replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode(), "networks-")
-    if before is not None and before["data"] != manifest["data"]:
-        (path / before["data"]).unlink(missing_ok=True)
+    try:
+        words = (json.dumps(manifest, indent=2) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"the world or the training cannot be written as JSON: {error}") from None
+    _claim(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the directory {path}: {error}") from None
+    with only_writer(path):
+        before = _claim(path)
+        replace(path / str(manifest["data"]), data, "networks-")
+        replace(path / MANIFEST, words, "networks-")
+        if before is not None and before["data"] != manifest["data"]:
+            (path / before["data"]).unlink(missing_ok=True)
+
+
+def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
+    """A weight in half precision; as it is, where that would be too coarse.
+
+    The mean of observations that are vectors may be large beside their differences, and weights
+    beyond 65,504 have no half.
+    """
+    if not np.isfinite(weight).all():
+        raise StoreError(f"the weights {name!r} are no longer numbers; nothing was saved")
+    coarse = name.endswith("_mean") and weight.ndim == 1
+    if coarse or np.abs(weight).max() > np.finfo(np.float16).max:
+        return weight
+    return weight.astype(np.float16)
 
 
 def _claim(path: Path) -> dict[str, Any] | None:
@@ -110,9 +136,38 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise StoreError(f"{file} is not valid JSON; it was not written by this library") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StoreError(f"{file} is not of the format {FORMAT!r}; it belongs to something else")
-    if not isinstance(manifest.get("data"), str) or not _DATA.fullmatch(manifest["data"]):
-        raise StoreError(f"{file} names no data file; save the skills again")
+    for key, fits in _ENTRIES.items():
+        if key not in manifest or not fits(manifest[key]):
+            raise StoreError(
+                f"{file} has {manifest.get(key)!r} for {key!r}, which is missing or not sensible; "
+                f"save the skills again"
+            )
     return manifest
+
+
+_ENTRIES: dict[str, Callable[[Any], bool]] = {
+    "data": lambda v: isinstance(v, str) and _DATA.fullmatch(v) is not None,
+    "sha256": lambda v: isinstance(v, str),
+    "tasks": is_names,
+    "goals": is_names,
+    "actions": is_names,
+    "n_networks": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
+    "shared": lambda v: isinstance(v, bool),
+    "world": lambda v: v is None or isinstance(v, dict),
+    "settings": lambda v: isinstance(v, dict),
+}
+
+
+def _manifest_and_data(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Both files; if someone saves between the two looks, look again."""
+    for patience in range(20):
+        manifest = read_manifest(path)
+        try:
+            return manifest, (path / manifest["data"]).read_bytes()
+        except OSError as error:
+            missing = error
+            time.sleep(0.001 * patience)
+    raise StoreError(f"cannot read the data of {path}: {missing}; save the skills again")
 
 
 def read(path: Path, space: TaskSpace | None = None) -> tuple[Networks, dict[str, Any]]:
@@ -120,14 +175,11 @@ def read(path: Path, space: TaskSpace | None = None) -> tuple[Networks, dict[str
 
     The tasks belong to the given space, which must have the same goals and actions.
     """
-    manifest = read_manifest(path)
-    file = path / manifest["data"]
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise StoreError(f"cannot read the data of {path}: {error}") from None
-    if hashlib.sha256(data).hexdigest() != manifest.get("sha256"):
-        raise StoreError(f"{file} is damaged or truncated; save the skills again")
+    manifest, data = _manifest_and_data(path)
+    if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
+        raise StoreError(
+            f"{path / manifest['data']} is damaged or truncated; save the skills again"
+        )
     try:
         return _restore(manifest, load_arrays(data), space), manifest
     except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
@@ -145,10 +197,19 @@ def _restore(
             f"they are of a world with the goals {listed(world.goal_names)} and the actions "
             f"{listed(world.action_names)}, not of the world given"
         )
+    else:
+        saved = (arrays["r_universal"], arrays["r_empty"])
+        if not all(map(np.array_equal, saved, (space.r_universal, space.r_empty))):
+            raise ValueError(
+                "its goals pay other rewards r_U and r_∅ than those of the world given"
+            )
+    n_networks = manifest["n_networks"]
+    if f"{n_networks - 1}.goals" not in arrays or f"{n_networks}.goals" in arrays:
+        raise ValueError(f"the data does not hold {n_networks} networks")
     settings = DeepSettings(**manifest["settings"])
     networks = []
-    for i in range(manifest["n_networks"]):
-        goals, head = arrays[f"{i}.goals"], settings.head()
+    for i in range(n_networks):
+        goals, head = arrays[f"{i}.goals"], head_of(settings)
         network = make_network(settings.network, goals.shape[1:], world.n_actions, head.n_outputs)
         start = f"{i}.weights."
         weights = {n[len(start) :]: a for n, a in arrays.items() if n.startswith(start)}

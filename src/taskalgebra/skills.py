@@ -50,8 +50,9 @@ from taskalgebra.tasks import Task, TaskSpace
 from taskalgebra.validation import closest, count, finite, listed, unique_names
 
 if TYPE_CHECKING:
-    from taskalgebra.deep import Networks, OpenEnvironment
-    from taskalgebra.learning.dqn import DeepSettings
+    from taskalgebra.deep import Listener, Networks, OpenEnvironment
+    from taskalgebra.learning.deep_settings import DeepSettings
+    from taskalgebra.learning.dqn import Chapter
 
 SHIPPED = ("boxman", "boxman-random", "boxman-touch")
 SHIPPED_AT = Path(__file__).parent / "shipped"
@@ -104,6 +105,7 @@ def learn(
     seed: int = 0,
     r_bar_min: float | None = None,
     folder: str | Path | None = None,
+    log_dir: str | Path | None = None,
 ) -> Skills:
     """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
 
@@ -122,6 +124,7 @@ def learn(
         seed: equal seeds learn equal tables; each task has a stream of its own.
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
         folder: in an open world, where checkpoints are kept; a training that was stopped goes on.
+        log_dir: in an open world, where TensorBoard finds loss and scores; needs its extra.
 
     Raises:
         ValueError: some goal was never met, so that its values are not known; or an episode can
@@ -133,17 +136,19 @@ def learn(
                 "episodes, steps and r_bar_min are for finite worlds; a network is trained for "
                 "settings.n_updates gradient steps, with the penalty settings.low"
             )
-        if isinstance(settings, Settings):
-            raise TypeError("an open world needs DeepSettings, or 'fast' or 'paper'")
-        return _learn_networks(cast("OpenEnvironment", world), tasks, settings, seed, folder)
+        return _learn_networks(
+            cast("OpenEnvironment", world), tasks, settings, seed, folder, log_dir
+        )
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
     mdp = space.mdp
     _require_no_traps(mdp)
     if settings is not None and not isinstance(settings, Settings):
         raise TypeError(f"a finite world needs Settings, got {settings!r}")
-    if folder is not None:
-        raise ValueError("folder is for open worlds; save what was learned with skills.save")
+    if folder is not None or log_dir is not None:
+        raise ValueError(
+            "folder and log_dir are for open worlds; save what was learned with skills.save"
+        )
     if settings is None:
         settings = Settings() if mdp.deterministic else Settings(learning_rate=0.1, epsilon=0.5)
     if episodes is None and steps is None:
@@ -187,21 +192,34 @@ def _is_open(world: object) -> bool:
 def _learn_networks(
     world: OpenEnvironment,
     tasks: TaskSource | None,
-    settings: DeepSettings | str | None,
+    settings: Settings | DeepSettings | str | None,
     seed: int,
     folder: str | Path | None,
+    log_dir: str | Path | None,
 ) -> Skills:
     deep, dqn = _torch_module("taskalgebra.deep"), _torch_module("taskalgebra.learning.dqn")
     if settings is None or isinstance(settings, str):
-        settings = dqn.preset(settings or "fast")
+        settings = dqn.preset("fast" if settings is None else settings)
+    if not isinstance(settings, dqn.DeepSettings):
+        raise TypeError(f"an open world needs DeepSettings, or 'fast' or 'paper'; got {settings!r}")
     base = _base_tasks(world.space, world.tasks, tasks)
+    listeners: list[Listener] = [deep.TerminalChapters(settings)]
+    if log_dir is not None:
+        listeners.append(
+            _torch_module("taskalgebra.learning.dqn_log").TensorBoardLog(Path(log_dir))
+        )
+
+    def listen(name: str, chapter: Chapter, score: float) -> None:
+        for listener in listeners:
+            listener(name, chapter, score)
+
     networks, _ = deep.train(
         world,
         base,
         settings,
         seed=_seed(seed),
         folder=None if folder is None else Path(folder),
-        listen=deep.TerminalChapters(settings),
+        listen=listen,
     )
     return _of_networks(networks, world)
 
@@ -273,7 +291,10 @@ def _described(description: Any) -> OpenEnvironment:
     """One of the library's own worlds, from its name and arguments."""
     if not isinstance(description, dict) or description.get("id") != Boxman.ID:
         raise store.StoreError(f"unknown world {description!r}; give it as load(path, world=...)")
-    return Boxman(**description["arguments"])
+    try:
+        return Boxman(**description["arguments"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise store.StoreError(f"the world {description!r} cannot be made: {error}") from None
 
 
 def _base_tasks(

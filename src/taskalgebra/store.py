@@ -96,7 +96,7 @@ def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the directory {path}: {error}") from None
-    with _only_writer(path):
+    with only_writer(path):
         before = _claim(path)
         replace(path / manifest["data"], data, "skills-")
         replace(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode(), "skills-")
@@ -105,7 +105,7 @@ def write(path: Path, space: TaskSpace, tasks: Mapping[str, Task], solved: Plan)
 
 
 @contextmanager
-def _only_writer(path: Path) -> Iterator[None]:
+def only_writer(path: Path) -> Iterator[None]:
     """Hold the lock of a directory, where the system has locks; readers need none."""
     try:
         import fcntl
@@ -184,7 +184,7 @@ def _manifest(path: Path) -> Manifest:
     return cast(Manifest, manifest)
 
 
-def _is_names(value: Any) -> bool:
+def is_names(value: Any) -> bool:
     """Whether a value is a non-empty list of different, non-empty strings."""
     return (
         isinstance(value, list)
@@ -201,9 +201,9 @@ def _is_number(value: Any) -> bool:
 _ENTRIES: dict[str, Callable[[Any], bool]] = {
     "data": lambda v: isinstance(v, str) and _DATA.fullmatch(v) is not None,
     "sha256": lambda v: isinstance(v, str),
-    "tasks": _is_names,
-    "goals": _is_names,
-    "actions": _is_names,
+    "tasks": is_names,
+    "goals": is_names,
+    "actions": is_names,
     "tables": lambda v: isinstance(v, bool),
     "r_bar_min": _is_number,
     "error_bound": lambda v: v is None or _is_number(v),

@@ -103,9 +103,17 @@ class Boxman(gym.Env[Observation, Any]):
         given = PAPER_OBJECTS if objects is None else objects
         if isinstance(given, str):
             raise ValueError(f"objects is the text {given!r}, expected a list of names")
-        self._description = {"layout": layout, "collect": collect, "objects": given, "board": board}
         self.board = Board.of(board, list(given))
         self.places = self._fixed_places(given) if layout == FIXED else None
+        places = self.places
+        self._description = {
+            "layout": layout,
+            "collect": collect,
+            "objects": list(self.board.objects)
+            if places is None
+            else dict(zip(self.board.objects, self.board.cells[places].tolist(), strict=True)),
+            "board": board,
+        }
         self.max_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
         """Where evaluations cut an episode off."""
         self.sprites = draw(self.board)
@@ -283,11 +291,11 @@ class Boxman(gym.Env[Observation, Any]):
             return None
         return self.picture(self._games.codes)[0]
 
-    def picture(self, codes: ArrayLike) -> Frames:
-        """[N, H, W, 3], the large pictures of some codes."""
+    def picture(self, codes: ArrayLike, *, agent: bool = True) -> Frames:
+        """[N, H, W, 3], the large pictures of some codes; without the agent, if so asked."""
         if self._picture is None:
             self._picture = Picture(self.board)
-        return self._picture.frames(self.board.checked_codes(codes))
+        return self._picture.frames(self.board.checked_codes(codes), agent=agent)
 
     def _show(self) -> None:
         """Bring the window up to date, if there is one."""

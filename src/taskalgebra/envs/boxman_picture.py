@@ -44,20 +44,21 @@ class Picture:
         ]
         self._goal_frames: dict[int, Frames] = {}  # drawn when first seen
 
-    def frames(self, codes: Codes) -> Frames:
-        """[N, H, W, 3], the pictures of some codes."""
+    def frames(self, codes: Codes, *, agent: bool = True) -> Frames:
+        """[N, H, W, 3], the pictures of some codes; without the agent, if so asked."""
         images = np.empty((len(codes), *self._ground.shape), np.uint8)
         for image, code in zip(images, codes.tolist(), strict=True):
-            image[:] = self._frame(code)
+            image[:] = self._frame(code, agent)
         return images
 
-    def _frame(self, code: list[int]) -> Frames:
+    def _frame(self, code: list[int], with_agent: bool) -> Frames:
         agent, held, *places = code
         if held:
             return self._goal_frame(held - 1)
         image = self._ground.copy()
         body = self._agent_above if agent in places else self._agent
-        for stamp, cell in zip([*self._objects, body], [*places, agent], strict=True):
+        stamps = list(zip([*self._objects, body], [*places, agent], strict=True))
+        for stamp, cell in stamps if with_agent else stamps[:-1]:
             row, column = self._corners[cell]
             stamp.press(image[row : row + CELL, column : column + CELL])
         return _bytes(image)

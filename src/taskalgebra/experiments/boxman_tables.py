@@ -19,7 +19,12 @@ from taskalgebra.deep import Networks, Score
 from taskalgebra.envs.boxman import FIXED, Boxman
 from taskalgebra.envs.boxman_board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman_games import all_cells, follow
+from taskalgebra.evaluation import Evaluation
+from taskalgebra.experiments.parallel import Progress, spread
+from taskalgebra.extended import ExtendedQ, q_bars
 from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.torch_threads import one_thread
+from taskalgebra.mdp import NO_GOAL
 from taskalgebra.policy import greedy
 from taskalgebra.tasks import Task
 
@@ -36,11 +41,31 @@ class Outcome:
     optimal: Array
     success: NDArray[np.bool_]
     steps: NDArray[np.int64]
+    goals: NDArray[np.int64]  # the object that was collected, or −1
 
     @property
     def score(self) -> float:
         """The mean return as a share of the optimal one."""
         return float(self.returns.mean() / self.optimal.mean())
+
+    @property
+    def n_optimal(self) -> int:
+        """How many episodes earned all that there was to earn."""
+        return int((self.returns >= self.optimal - 1e-9).sum())
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The figures of these episodes."""
+        n = self.returns.size
+        return Evaluation(
+            episodes=n,
+            mean_return=float(self.returns.mean()),
+            standard_error=float(self.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
+            optimal_return=float(self.optimal.mean()),
+            success_rate=float(self.success.mean()),
+            unfinished=int((self.goals == NO_GOAL).sum()),
+            mean_steps=float(self.steps.mean()),
+        )
 
 
 def starts(world: Boxman, n: int, seed: int) -> Codes:
@@ -77,15 +102,44 @@ def returns_on_cells(world: Boxman, network: GoalReturns, codes: Codes) -> Array
     return values.reshape(-1, world.board.n_cells, network.n_goals, values.shape[-1])
 
 
+def actions_on_cells(
+    world: Boxman,
+    values: Sequence[ExtendedQ],
+    codes: Codes,
+    *,
+    workers: int = 2,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """[values, layouts, cells], what several value functions do on every cell.
+
+    A screen is shown to every network once, however many of the value functions read it.
+    """
+    some = layouts(world, codes)
+    firsts = range(0, len(some), LAYOUTS_AT_ONCE)
+
+    def chosen(first: int) -> NDArray[np.int64]:
+        (batch,) = screens(world, some[first : first + LAYOUTS_AT_ONCE])
+        return np.stack([greedy(q_bar) for q_bar in q_bars(values, batch)])
+
+    with one_thread():
+        parts = spread(chosen, firsts, workers=workers, progress=progress)
+    return np.concatenate(parts, axis=1).reshape(len(values), len(some), world.board.n_cells)
+
+
 def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome:
     """Play greedily from every start by values `[layouts, cells, G, A]`."""
     n_layouts, n_cells, n_goals, n_actions = q_bar.shape
     chosen = greedy(q_bar.reshape(-1, n_goals, n_actions)).reshape(n_layouts, n_cells)
-    wanted = task.goal_reward == task.goal_reward.max()
+    return play_actions(world, codes, task, chosen)
+
+
+def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.int64]) -> Outcome:
+    """Play from every start by one action a cell, `[layouts, cells]`."""
+    wanted = world.wanted_by(task)
     returns, goals, steps = follow(
         world.board,
         codes,
-        np.broadcast_to(chosen, (len(codes), n_cells)),
+        np.broadcast_to(actions, (len(codes), world.board.n_cells)),
         wanted,
         by_touch=world.by_touch,
         goal_reward=task.goal_reward,
@@ -93,7 +147,7 @@ def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome
         max_steps=world.max_steps,
     )
     success = (goals >= 0) & wanted[goals]
-    return Outcome(task, returns, world.optimal_returns(codes, task), success, steps)
+    return Outcome(task, returns, world.optimal_returns(codes, task), success, steps, goals)
 
 
 def all_tasks(world: Boxman) -> list[Task]:

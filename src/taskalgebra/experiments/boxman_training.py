@@ -17,7 +17,8 @@ from typing import Any
 from taskalgebra import deep, network_store
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.experiments.boxman_tables import all_tasks, worst_score
-from taskalgebra.learning.dqn import Chapter, DeepSettings, preset
+from taskalgebra.learning.deep_settings import DeepSettings, preset
+from taskalgebra.learning.dqn import Chapter
 from taskalgebra.learning.dqn_checkpoint import Progress
 
 COMMAND = "python -m taskalgebra.experiments.boxman_training"
@@ -31,6 +32,7 @@ class Recipe:
     settings: DeepSettings
     world: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+    start: str | None = None  # the skills whose network to start from
 
     def make_world(self) -> Boxman:
         """The world to train in."""
@@ -46,8 +48,9 @@ RECIPES: dict[str, Recipe] = {
     ),
     "boxman-touch": Recipe(
         ("purple", "blue", "square"),
-        preset("fast", first_updates=6_000, n_updates=5_000, threads=1),
+        preset("fast", n_updates=4_000, threads=1),
         {"layout": "random", "collect": "touch"},
+        start="boxman-random",
     ),
     "boxman-paper": Recipe(("blue", "square"), preset("paper", threads=1)),
 }
@@ -60,12 +63,18 @@ def train(
     """Train a recipe, or go on with it, and save its skills in `out / name`."""
     chosen = RECIPES[name] if recipe is None else recipe
     world = chosen.make_world()
+    start = None
+    if chosen.start is not None:
+        if not (out / chosen.start).exists():
+            train(chosen.start, out, listen=listen)
+        start = network_store.read(out / chosen.start)[0].networks[0].network
     networks, went = deep.train(
         world,
         {task: world.tasks[task] for task in chosen.tasks},
         chosen.settings,
         seed=chosen.seed,
         folder=out / "training" / name,
+        start=start,
         score=worst_score(world, all_tasks(world)),
         listen=listen,
     )

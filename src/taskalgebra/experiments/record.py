@@ -1,9 +1,10 @@
 """What an experiment leaves behind: tables of numbers and words, and the configuration.
 
-A result is a few CSV files and one JSON file.  The JSON file is written last, and all files are
-written under a temporary name and moved, so a result that can be read is a finished one.  Numbers
-are written so that reading gives the same bits back, and nothing that differs from run to run, such
-as a date, is written at all: equal results are equal files.
+A result is a few CSV files and one JSON file; pictures and other large arrays are in an npz file.
+The JSON file is written last, and all files are written under a temporary name and moved, so a
+result that can be read is a finished one.  Numbers are written so that reading gives the same bits
+back, and nothing that differs from run to run, such as a date, is written at all: equal results are
+equal files.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -136,27 +138,44 @@ def _parsed(words: Sequence[str]) -> ArrayLike:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of one experiment."""
 
     name: str
     config: Mapping[str, Any]  # the fields of the experiment's Config, as JSON has them
     tables: Mapping[str, Table]  # the main one has the name of the experiment
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # such as pictures
 
     @property
     def table(self) -> Table:
         """The main table."""
         return self.tables[self.name]
 
+    def __eq__(self, other: object) -> bool:
+        """Same name, same configuration, same numbers bit for bit."""
+        return (
+            isinstance(other, Result)
+            and (self.name, self.config, self.tables) == (other.name, other.config, other.tables)
+            and self.arrays.keys() == other.arrays.keys()
+            and all(_same(array, other.arrays[name]) for name, array in self.arrays.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def save(self, directory: Path) -> None:
-        """Write `<table>.csv` for each table, then `<name>.json`."""
+        """Write `<table>.csv` for each table and `<name>.npz` for arrays, then `<name>.json`."""
         directory.mkdir(parents=True, exist_ok=True)
         manifest = directory / f"{self.name}.json"
         manifest.unlink(missing_ok=True)  # a result is finished when this file is there
         for name, table in self.tables.items():
             files.replace(directory / f"{name}.csv", table.to_csv().encode())
         content = {"experiment": self.name, "config": self.config, "tables": list(self.tables)}
+        if self.arrays:
+            data = io.BytesIO()
+            np.savez_compressed(data, allow_pickle=False, **self.arrays)
+            files.replace(directory / f"{self.name}.npz", data.getvalue())
+            content["arrays"] = list(self.arrays)
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         files.replace(manifest, text.encode())
 
@@ -177,9 +196,17 @@ def load(name: str, directory: Path) -> Result:
         }
         if content["experiment"] != name or name not in tables:
             raise ValueError("it belongs to another experiment")
-        return Result(name, content["config"], tables)
-    except (KeyError, TypeError, ValueError) as error:
+        arrays = _load_arrays(directory / f"{name}.npz", content.get("arrays", []))
+        return Result(name, content["config"], tables, arrays)
+    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{manifest} is not a saved result: {error}; run with --fresh") from error
+
+
+def _load_arrays(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    if not names:
+        return {}
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
+        return {str(name): data[name] for name in names}
 
 
 def as_json(config: Any) -> dict[str, Any]:

@@ -21,8 +21,8 @@ killed resumes to the same weights as one that was not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -33,119 +33,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from taskalgebra.algebra import Array
+from taskalgebra.learning.deep_settings import DeepSettings
 from taskalgebra.learning.replay import Compact, Replay
-from taskalgebra.learning.returns import Categorical, Head, Scalar
+from taskalgebra.learning.returns import head_of
 from taskalgebra.learning.uvfa import UVFA, make_network
 from taskalgebra.mdp import NO_GOAL
+from taskalgebra.open_world import goals_reached
 
 
 class DivergedError(ArithmeticError):
     """A training whose loss is no longer a number."""
-
-
-@dataclass(frozen=True)
-class DeepSettings:
-    """What a network is trained with; the defaults are those of the preset `fast`."""
-
-    network: str = "egocentric"
-    """The architecture: "egocentric", or "paper" for the CNN of the supplement."""
-    categorical: bool = True
-    """Whether values are distributions over returns; else numbers, trained with the Huber loss."""
-    centred: bool = True
-    """Whether the mean observation and the mean goal are subtracted from the inputs."""
-    own_rewards: bool = False
-    """Whether the network learns the rewards of its task; else they are added afterwards."""
-    n_updates: int = 3_000
-    """Gradient steps in all."""
-    first_updates: int = 0
-    """Where each task has its own network: gradient steps for M_U first, from which all start."""
-    chapter: int = 500
-    """Gradient steps between two checkpoints."""
-    n_envs: int = 64
-    """Environments that are played at once."""
-    steps_per_update: float = 64.0
-    """Steps of an environment for each gradient step."""
-    learning_starts: int = 12_800
-    """Steps at random before the first gradient step."""
-    replay_size: int = 300_000
-    """Transitions that are remembered."""
-    batch_size: int = 64
-    """Transitions in a gradient step; each is used for all goals met."""
-    telling_share: float = 0.25
-    """The share of a batch that is drawn from transitions into or out of goals."""
-    learning_rate: float = 1e-3
-    """Of Adam."""
-    annealed: bool = True
-    """Whether the learning rate falls to 0, along a cosine, in the second half."""
-    gradient_clip: float = 1.0
-    """The largest norm of a gradient."""
-    target_rate: float = 0.02
-    """How far the slower copy follows at each gradient step; 0 copies it as a whole."""
-    target_every: int = 250
-    """With `target_rate` 0, gradient steps between two copies."""
-    epsilon_end: float = 1.0
-    """ε at the end of its annealing from 1; 1 means that the agent acts at random."""
-    epsilon_steps: int = 100_000
-    """Environment steps over which ε is annealed."""
-    discount: float = 1.0
-    """γ."""
-    low: float = -2.3
-    """The lowest return, which stands for never: r̄_MIN, as seen from the terminal reward."""
-    high: float = 0.0
-    """The highest return."""
-    spacing: float = 0.1
-    """Between two returns of a categorical value; the cost of a step makes backups exact."""
-    threads: int = 2
-    """Threads of torch; the same weights need the same number."""
-
-    def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
-        for name in (
-            "n_updates",
-            "chapter",
-            "n_envs",
-            "learning_starts",
-            "replay_size",
-            "batch_size",
-            "target_every",
-            "epsilon_steps",
-            "threads",
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {value!r}, expected a whole number of at least 1")
-        for name in ("telling_share", "target_rate", "epsilon_end", "discount"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected one in [0, 1]")
-        for name in ("steps_per_update", "learning_rate", "gradient_clip", "spacing"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a positive number")
-        if not self.low < self.high:
-            raise ValueError(f"low = {self.low} is not below high = {self.high}")
-
-    def head(self) -> Head:
-        """What the outputs of the network mean."""
-        if self.categorical:
-            return Categorical(self.low, self.high, self.spacing)
-        return Scalar(self.low)
-
-
-FAST = DeepSettings()
-PAPER = DeepSettings(
-    network="paper",
-    own_rewards=True,
-    n_updates=30_000,
-    chapter=1_000,
-    steps_per_update=4.0,
-    learning_starts=10_000,
-    batch_size=32,
-    learning_rate=1e-4,
-    target_rate=0.0,
-    target_every=250,
-    epsilon_end=0.01,
-    low=-2.0,
-    high=2.0,
-)
 
 
 @dataclass
@@ -157,7 +54,7 @@ class Goals:
     observations: list[NDArray[Any]] = field(default_factory=list)
     """Its terminal observation, as it was first seen."""
     rewards: list[Array] = field(default_factory=list)
-    """[K], what each task paid for it."""
+    """[K], what each named task pays for it; [0] where the environment does not tell."""
 
     def meet(self, number: int, observation: NDArray[Any], rewards: Array) -> None:
         """Note a goal that is new."""
@@ -188,13 +85,20 @@ class Learner:
             Observations are images `[H, W, C]` of bytes or vectors of floats; actions are discrete.
         settings: what to train with.
         seed: equal seeds train equal weights, on one machine.
+        n_goals: how many goals there may be, if that is known.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], settings: DeepSettings, seed: int) -> None:
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        settings: DeepSettings,
+        seed: int,
+        n_goals: int | None = None,
+    ) -> None:
         """Check the environment and make the networks."""
         check_environment(env)
-        self.env, self.settings, self.seed = env, settings, seed
-        self.head = settings.head()
+        self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.head = head_of(settings)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         shape = env.single_observation_space.shape
         assert shape is not None and isinstance(env.single_action_space, Discrete)
@@ -225,11 +129,13 @@ class Learner:
         """Whether all gradient steps were made."""
         return self.n_updates >= self.settings.n_updates
 
-    def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Begin with the weights of another training, its means included."""
-        tensors = {name: torch.from_numpy(np.array(w)) for name, w in weights.items()}
+    def start_from(self, other: UVFA) -> None:
+        """Begin with the weights of a network of the same kind, its means included.
+
+        It may have been trained with more actions; the first ones are taken.
+        """
         for network in (self.network, self.target):
-            network.load_state_dict(tensors)
+            network.take_from(other)
         self._centred = True
 
     def chapters(self) -> Iterator[Chapter]:
@@ -261,7 +167,12 @@ class Learner:
         if not math.isfinite(loss):
             raise DivergedError(
                 f"the loss is {loss} after {self.n_updates:,} gradient steps; train again with a "
-                f"lower learning rate"
+                f"lower learning rate, or look for observations and rewards that are no numbers"
+            )
+        if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
+            raise DivergedError(
+                f"the weights are no longer numbers after {self.n_updates:,} gradient steps; "
+                f"train again with a lower learning rate"
             )
         self.n_chapters += 1
         return Chapter(self.n_chapters, self.n_updates, self.n_steps, loss, len(self.goals.numbers))
@@ -287,20 +198,24 @@ class Learner:
         env = self.env
         self.replay.forget_last()
         observations, _ = env.reset(seed=int(rng.integers(2**31)))
-        states = observations if self.compact is None else self.compact.codes
+        states = self._states(observations)
         fresh = np.zeros(env.num_envs, np.bool_)  # whose step only starts a new episode
         while True:
             actions = self._behave(observations, rng)
             observations, rewards, terminated, truncated, infos = env.step(actions)
-            following = observations if self.compact is None else self.compact.codes
-            goals = np.where(terminated, infos["goal"], NO_GOAL)
+            following = self._states(observations)
+            goals = goals_reached(infos, terminated, self.n_goals)
             for i in np.flatnonzero(goals != NO_GOAL):
-                paid = infos["task_rewards"][i] if "task_rewards" in infos else rewards[i : i + 1]
+                paid = infos["task_rewards"][i] if "task_rewards" in infos else np.zeros(0)
                 self.goals.meet(int(goals[i]), observations[i], paid)
             self.replay.add(states, actions, rewards, following, goals, ~fresh)
             self.n_steps += int((~fresh).sum())
             states, fresh = following, terminated | truncated
             yield
+
+    def _states(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """What to remember of the states as they stand; environments may reuse their arrays."""
+        return np.array(observations if self.compact is None else self.compact.codes)
 
     def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
         """ε-greedy by generalised policy improvement, argmax_a max_g Q̄(s, g, a)."""
@@ -323,9 +238,12 @@ class Learner:
         settings, head = self.settings, self.head
         batch = self.replay.sample(settings.batch_size, settings.telling_share, rng, self.compact)
         goals = self._goal_tensor()
+        numbers = torch.tensor(self.goals.numbers, device=self.device)  # [G]
+        if 0 < settings.goals_per_update < len(numbers):
+            some = rng.choice(len(numbers), settings.goals_per_update, replace=False)
+            goals, numbers = goals[some], numbers[some]
         rewards = torch.from_numpy(batch.rewards).to(self.device)
         reached = torch.from_numpy(batch.goals).to(self.device)[:, None]  # [B, 1]
-        numbers = torch.tensor(self.goals.numbers, device=self.device)  # [G]
         with torch.no_grad():
             onward = head.backup(
                 self.target(self._tensor(batch.following), goals), rewards, settings.discount
@@ -368,7 +286,7 @@ class Learner:
         return self._tensor(np.stack(self.goals.observations))
 
     def _tensor(self, observations: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(observations)).to(self.device)
+        return torch.from_numpy(np.require(observations, None, ["C", "W"])).to(self.device)
 
 
 def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
@@ -384,30 +302,10 @@ def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
         raise ValueError(
             f"observations must be images [H, W, C] or vectors, a Box with 3 axes or 1; got {space}"
         )
+    if len(space.shape) == 3 and space.dtype != np.uint8:
+        raise ValueError(f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}")
     if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) != AutoresetMode.NEXT_STEP:
         raise ValueError(
             "the learner needs autoreset_mode NEXT_STEP, so that it sees terminal observations; "
             "pass vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.NEXT_STEP}"
         )
-
-
-def preset(name: str, **changes: Any) -> DeepSettings:
-    """The settings of a preset, "fast" or "paper", with some of them changed."""
-    presets = {"fast": FAST, "paper": PAPER}
-    if name not in presets:
-        raise ValueError(f"unknown preset {name!r}; expected 'fast' or 'paper'")
-    return replace(presets[name], **changes)
-
-
-__all__ = [
-    "FAST",
-    "PAPER",
-    "UVFA",
-    "Chapter",
-    "DeepSettings",
-    "DivergedError",
-    "Goals",
-    "Learner",
-    "check_environment",
-    "preset",
-]

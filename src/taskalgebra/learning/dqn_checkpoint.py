@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from safetensors.numpy import save as save_arrays
 from taskalgebra.files import replace
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.dqn import Learner
+from taskalgebra.open_world import goals_reached
 
 FORMAT = "taskalgebra training 1"
 _REPLAY = ("states", "following", "actions", "rewards", "goals", "telling")
@@ -69,9 +71,9 @@ def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
     for _ in range(30):
         digest.update(np.ascontiguousarray(observations).tobytes())
         actions = rng.integers(0, env.single_action_space.n, env.num_envs)  # type: ignore[attr-defined]
-        observations, rewards, _, _, infos = env.step(actions)
+        observations, rewards, terminated, _, infos = env.step(actions)
         digest.update(np.asarray(rewards, np.float64).tobytes())
-        digest.update(np.asarray(infos["goal"], np.int64).tobytes())
+        digest.update(goals_reached(infos, terminated).tobytes())
     return digest.hexdigest()
 
 
@@ -89,6 +91,7 @@ def save(path: Path, learner: Learner, progress: Progress) -> None:
     if learner.goals.numbers:
         arrays["goals.observations"] = np.stack(learner.goals.observations)
         arrays["goals.rewards"] = np.stack(learner.goals.rewards)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     record = {
         "format": FORMAT,
         "settings": asdict(learner.settings),
@@ -100,8 +103,18 @@ def save(path: Path, learner: Learner, progress: Progress) -> None:
         "seconds": progress.seconds,
         **{name: getattr(learner, name) for name in _COUNTERS},
     }
+    record["checksum"] = _checksum(arrays, record)
     arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
-    replace(path, save_arrays({k: np.ascontiguousarray(v) for k, v in arrays.items()}))
+    replace(path, save_arrays(arrays))
+
+
+def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
+    """One number that changes when anything does."""
+    result = zlib.crc32(json.dumps(record).encode())
+    for name, array in sorted(arrays.items()):
+        result = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), result)
+        result = zlib.crc32(array.tobytes(), result)
+    return result
 
 
 def resume(path: Path, learner: Learner) -> Progress:
@@ -112,11 +125,17 @@ def resume(path: Path, learner: Learner) -> Progress:
     """
     try:
         arrays = load_arrays(path.read_bytes())
-        record = json.loads(arrays["record"].tobytes())
+        record = json.loads(arrays.pop("record").tobytes())
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise CheckpointError(f"{path} does not hold a training: {error}") from None
-    if record.get("format") != FORMAT:
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not of the format {FORMAT!r}")
+    checksum = record.pop("checksum", None)  # the first files had none
+    if checksum is not None and checksum != _checksum(arrays, record):
+        raise CheckpointError(f"{path} is damaged; remove it, and train from the start")
+    for name in ("world", "seed", "settings"):
+        if name not in record:
+            raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
     if record["world"] != fingerprint(learner.env):
         raise CheckpointError(
             f"{path} is a training in another world; resume it in its own, or give another folder"
@@ -130,7 +149,7 @@ def resume(path: Path, learner: Learner) -> Progress:
             )
     try:
         return _restore(learner, arrays, record)
-    except (KeyError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{path} does not hold a consistent training: {error}") from None
 
 

@@ -20,8 +20,8 @@ from taskalgebra.learning.returns import Head
 from taskalgebra.learning.uvfa import UVFA
 from taskalgebra.tasks import TaskSpace
 
-BATCH = 256
-"""Observations in one pass of a network; more do not make it faster."""
+PAIRS = 384
+"""Pairs of an observation and a goal in one pass of a network; more only take more memory."""
 
 
 @final
@@ -54,7 +54,7 @@ class GoalReturns:
         self.n_goals = n_goals
         self.included = np.asarray(included, np.float64)
         self._device = next(network.parameters()).device
-        self._goals = torch.from_numpy(np.ascontiguousarray(goals)).to(self._device)
+        self._goals = torch.from_numpy(np.require(goals, None, ["C", "W"])).to(self._device)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,9 +65,10 @@ class GoalReturns:
         """[B, G, A]; goals that the network has never met are worth the lowest return."""
         batch = self._checked(observations)
         parts = []
+        at_once = max(1, PAIRS // len(self.goals))
         with torch.no_grad():
-            for first in range(0, len(batch), BATCH):
-                states = torch.from_numpy(batch[first : first + BATCH]).to(self._device)
+            for first in range(0, len(batch), at_once):
+                states = torch.from_numpy(batch[first : first + at_once]).to(self._device)
                 parts.append(self.head.values(self.network(states, self._goals)).cpu().numpy())
         values = np.concatenate(parts).astype(np.float64) - self.included[:, None]
         if np.array_equal(self.numbers, np.arange(self.n_goals)):
@@ -85,7 +86,7 @@ class GoalReturns:
             )
         if len(batch) == 0:
             raise ValueError("the batch of observations is empty")
-        return np.ascontiguousarray(batch)
+        return np.require(batch, None, ["C", "W"])
 
 
 @final

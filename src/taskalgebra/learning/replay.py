@@ -82,6 +82,10 @@ class Replay:
 
         Where an episode ends in a goal, the step before is one that leads there.
         """
+        ended = valid & (goals != NO_GOAL)
+        if self._last.size == valid.size:
+            before = self._last[ended]
+            self.telling[before[before >= 0]] = True
         rows = np.full(valid.size, -1)
         n_new = int(valid.sum())
         rows[valid] = (self.n_added + np.arange(n_new)) % self.capacity
@@ -89,11 +93,7 @@ class Replay:
         self.states[new], self.following[new] = states[valid], following[valid]
         self.actions[new], self.rewards[new] = actions[valid], rewards[valid]
         self.goals[new] = goals[valid]
-        ended = valid & (goals != NO_GOAL)
         self.telling[new] = ended[valid]
-        if self._last.size == valid.size:
-            before = self._last[ended]
-            self.telling[before[before >= 0]] = True
         self._last = rows
         self.n_added += n_new
 

@@ -22,6 +22,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from taskalgebra.learning.deep_settings import DeepSettings
+
 
 class Head(ABC):
     """What a network's outputs mean: n numbers for each goal and action."""
@@ -59,7 +61,13 @@ class Categorical(Head):
     def __init__(self, low: float, high: float, spacing: float) -> None:
         """Lay out the atoms; `low` stands for never."""
         self.low, self.high, self.spacing = low, high, spacing
-        self.n_outputs = round((high - low) / spacing) + 1
+        n_steps = (high - low) / spacing
+        if round(n_steps) < 1 or abs(n_steps - round(n_steps)) > 1e-6:
+            raise ValueError(
+                f"spacing = {spacing} does not divide the returns from low = {low} to high = "
+                f"{high}, {n_steps:g} times; choose a whole number of times"
+            )
+        self.n_outputs = round(n_steps) + 1
         self.atoms = low + spacing * torch.arange(self.n_outputs)
 
     def values(self, outputs: Tensor) -> Tensor:
@@ -115,3 +123,10 @@ class Scalar(Head):
     def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
         """The Huber loss."""
         return functional.smooth_l1_loss(outputs, target)
+
+
+def head_of(settings: DeepSettings) -> Head:
+    """What the outputs of a network mean, as its settings say."""
+    if settings.categorical:
+        return Categorical(settings.low, settings.high, settings.spacing)
+    return Scalar(settings.low)

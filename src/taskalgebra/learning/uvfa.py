@@ -31,7 +31,7 @@ class UVFA(nn.Module):
 
     state_mean: Tensor
     goal_mean: Tensor
-    scale: float
+    sizes: tuple[int, int]  # actions, and outputs for the value of each
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         """Take inputs of this shape; the means are 0 until `centre` is called."""
@@ -42,6 +42,27 @@ class UVFA(nn.Module):
     @abstractmethod
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
         """Outputs `[B, G, A, n]` of states `[B, ...]` and goals `[G, ...]`."""
+
+    def take_from(self, other: UVFA) -> None:
+        """Take the weights of another network, of its last layer those of the first actions."""
+        weights = dict(other.state_dict())
+        if other.sizes[1] != self.sizes[1]:
+            raise ValueError(
+                f"cannot start from a network with {other.sizes[1]} outputs for a value; this one "
+                f"has {self.sizes[1]}: use the same low, high and spacing"
+            )
+        for name, own in self.state_dict().items():
+            if name not in weights or weights[name].shape[1:] != own.shape[1:]:
+                raise ValueError(
+                    f"cannot start from a {type(other).__name__} for other observations; this is "
+                    f"a {type(self).__name__}, and {name!r} does not fit"
+                )
+            if name.startswith("last.") and len(weights[name]) > len(own):
+                weights[name] = weights[name][: len(own)]
+        try:
+            self.load_state_dict(weights)
+        except RuntimeError as error:
+            raise ValueError(f"cannot start from this network: {error}") from None
 
     def centre(self, states: Tensor, goals: Tensor) -> None:
         """Take the means of the inputs from examples."""

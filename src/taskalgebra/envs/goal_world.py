@@ -1,0 +1,155 @@
+"""A Gymnasium environment of your own as an open world, to learn networks in.
+
+The environment must say in which goal an episode ended: `info["goal"]`, a number from 0, when it
+terminates.  The rest are names:
+
+    class Island(gym.Env):
+        ...                                       # terminates with info = {"goal": 2}
+
+    gym.register("Island-v0", Island)
+    world = ta.GoalWorld(
+        lambda n: gym.make_vec("Island-v0", n),
+        goals=["harbour", "lighthouse", "beach"],
+        tasks={"tower": ["lighthouse"], "shore": ["harbour", "beach"]},
+    )
+    skills = ta.learn(world)
+    agent = skills["shore & ~tower"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
+from numpy.typing import ArrayLike
+
+from taskalgebra.open_world import OpenWorld, goals_reached
+from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.validation import count, unique_names
+
+Copies = VectorEnv[Any, Any, Any]
+
+
+@final
+class GoalWorld:
+    """An open world made from a Gymnasium environment that reports its goals.
+
+    The environment pays for steps, the same for every task; what it pays in the end is replaced by
+    what the task pays for the goal.  Observations are vectors, or images `[H, W, C]` of bytes;
+    actions are `Discrete`.  A return to a goal should stay above `DeepSettings.low`: with steps
+    that cost 0.1, the default leaves room for 23 of them.
+
+    Args:
+        make: makes so many copies, `make(num_envs)`, as `gym.make_vec` does.
+        goals: the names of the goals, in the order of their numbers.
+        tasks: the named tasks, `{name: goals}`.
+        actions: the names of the actions; by default a0, a1, and so on.
+        r_universal: what a task pays for a goal that it wants.
+        r_empty: what a task pays for any other goal.
+        max_steps: where evaluations cut an episode off.
+    """
+
+    shared_absorbing = True
+
+    def __init__(
+        self,
+        make: Callable[[int], Copies],
+        goals: Sequence[str],
+        tasks: Mapping[str, Iterable[str | int]],
+        *,
+        actions: Sequence[str] | None = None,
+        r_universal: ArrayLike = 2.0,
+        r_empty: ArrayLike = -0.1,
+        max_steps: int = 50,
+    ) -> None:
+        """Name the goals, the actions and the tasks; one copy is made, to count its actions."""
+        self._make = make
+        self.max_steps = count(max_steps, "max_steps")
+        env = self._copies(1)
+        action_space = env.single_action_space
+        env.close()
+        if not isinstance(action_space, Discrete):
+            raise ValueError(f"the actions must be Discrete, got {action_space}")
+        names = unique_names(actions, "action", "a", int(action_space.n))
+        self.space = TaskSpace(
+            OpenWorld(goals, names),  # type: ignore[arg-type]
+            r_universal=r_universal,
+            r_empty=r_empty,
+        )
+        unique_names(list(tasks), "task", "", len(tasks))
+        self.tasks = {name: self.space.task(wanted) for name, wanted in tasks.items()}
+
+    def _copies(self, num_envs: int) -> Copies:
+        env = self._make(num_envs)
+        if not isinstance(env, VectorEnv):
+            raise TypeError(
+                f"make({num_envs}) must return a vector of environments, as gym.make_vec or "
+                f"SyncVectorEnv make it, got {env!r}"
+            )
+        if env.num_envs != num_envs:
+            raise ValueError(f"make({num_envs}) returned {env.num_envs} copies")
+        return env
+
+    def vector(
+        self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
+    ) -> PaysTask:
+        """So many copies, which pay for this task.
+
+        Args:
+            num_envs: how many.
+            task: of `self.space`.
+            max_episode_steps: after so many steps an episode is truncated.  A vector that is
+                neither a `SyncVectorEnv` nor an `AsyncVectorEnv` keeps its own limit, if any.
+        """
+        if task.space is not self.space:
+            raise ValueError("the task belongs to another world than this one")
+        return PaysTask(self._copies(num_envs), task, max_episode_steps)
+
+
+@final
+class PaysTask(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Copies of an environment that pay for a task, and truncate episodes that are too long."""
+
+    def __init__(self, env: Copies, task: Task, max_episode_steps: int | None = None) -> None:
+        """Wrap the copies; with a limit, those that reach it are reset by hand."""
+        super().__init__(env)
+        self.task = task
+        one_by_one = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
+        self._limit = max_episode_steps if one_by_one else None
+        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self._ended = np.zeros(self.num_envs, np.bool_)
+        self._cut = np.zeros(self.num_envs, np.bool_)
+
+    def reset(
+        self,
+        *,
+        seed: Any = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start all episodes."""
+        self._elapsed[:] = 0
+        self._ended[:] = self._cut[:] = False
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step, and pay in the goals what the task pays; what was cut off starts anew."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        rewards, truncated = np.array(rewards, np.float64), np.array(truncated)
+        if self._cut.any():
+            cut = self._cut.copy()
+            observations, _ = self.env.reset(options={"reset_mask": cut})
+            rewards[cut] = 0.0
+            terminated, truncated = terminated & ~cut, truncated & ~cut
+        goals = goals_reached(infos, terminated, self.task.space.n_goals)
+        rewards[terminated] = self.task.goal_reward[goals[terminated]]
+        self._elapsed = np.where(self._ended, 0, self._elapsed + 1)
+        self._cut = np.zeros(self.num_envs, np.bool_)
+        if self._limit is not None:
+            self._cut = (self._elapsed >= self._limit) & ~terminated & ~truncated
+        truncated = truncated | self._cut
+        self._ended = terminated | truncated
+        infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
+        return observations, rewards, terminated, truncated, infos
