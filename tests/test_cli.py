@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -10,10 +11,11 @@ import sys
 
 import pytest
 
+from boxman_skills import write_untrained
 from taskalgebra import cli
-from taskalgebra.experiments import suite
+from taskalgebra.experiments import deep_suite, suite
 from taskalgebra.experiments.record import Table, load
-from taskalgebra.figures import gallery
+from taskalgebra.figures import deep_gallery, gallery
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,10 @@ def test_finished_results_are_kept_on_a_second_run(reproduced, capsys, monkeypat
         ["reproduce", "tabular", "--workers", "two"],
         ["reproduce", "tabular", "--surprise"],
         ["reproduce", "tabular", "--out", __file__],
+        ["reproduce", "tabular", "--train"],
+        ["reproduce", "tabular", "--skills", "."],
+        ["reproduce", "deep", "--train", "--skills", "."],
+        ["reproduce", "deep", "--skills", __file__],
     ],
 )
 def test_wrong_usage_is_2(arguments, capsys):
@@ -113,6 +119,94 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
     assert cli.main(["reproduce", "tabular", "--out", str(tmp_path)]) == 1
     assert "taskalgebra[figures]" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """A quick evaluation of networks that know nothing."""
+    place = tmp_path_factory.mktemp("deep")
+    write_untrained(place / "skills")
+    arguments = ["reproduce", "deep", "--quick", "--skills", str(place / "skills")]
+    arguments += ["--out", str(place / "out")]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert cli.main(arguments) == 0
+    return place / "out", arguments, out.getvalue()
+
+
+def test_reproduce_deep_writes_results_figures_films_and_claims(evaluated):
+    out, _, text = evaluated
+    for name, experiment in deep_suite.DEEP.items():
+        config = load(name, out).config
+        assert {k: v for k, v in config.items() if k != "skills"} == suite.as_json(experiment.quick)
+        assert list(config["skills"]) == ["fixed", "random", "touch"]
+    for name in deep_gallery.FIGURES:
+        for kind in ("png", "pdf"):
+            assert (out / "figures" / f"{name}.{kind}").stat().st_size > 5000
+    for name in deep_gallery.FILMS:
+        assert 5000 < (out / "figures" / f"{name}.gif").stat().st_size < 600_000
+    assert not [path for path in out.rglob(".*")]
+    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))
+    assert text.count("measured:") == len(claims) == 8
+    assert "DOES NOT HOLD" in text  # they know nothing
+    assert "Boxman, at toy size" in text
+
+
+def test_a_second_evaluation_keeps_results_of_the_same_skills(evaluated, capsys, monkeypatch):
+    _, arguments, text = evaluated
+    monkeypatch.setattr(deep_gallery, "draw_all", lambda *args, **kwargs: [])
+    assert cli.main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("kept") == len(deep_suite.DEEP)
+    assert captured.out == text
+
+
+def test_without_skills_training_is_recommended(tmp_path, capsys):
+    arguments = ["reproduce", "deep", "--skills", str(tmp_path / "none")]
+    assert cli.main([*arguments, "--out", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert "no skills at" in error and "--train" in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("package", ["torch", "safetensors", "matplotlib"])
+def test_deep_names_the_extra_that_is_missing(package, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == package else name)
+    assert cli.main(["reproduce", "deep", "--out", str(tmp_path)]) == 1
+    extra = "figures" if package == "matplotlib" else "deep"
+    error = capsys.readouterr().err
+    assert package in error and f"taskalgebra[{extra}]" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_trains_every_setting_below_the_results_and_evaluates_that(
+    tmp_path, monkeypatch, capsys
+):
+    trained = []
+
+    def train(name, out, *, recipe, listen):
+        trained.append((name, out, recipe.settings.n_updates))
+        write_untrained(out)
+
+    checkpoint = tmp_path / "skills" / "training" / "boxman" / "all.safetensors"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_bytes(b"")
+    seen = []
+
+    def obtain(name, out, skills, digests, **how):
+        seen.append((name, list(skills)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    monkeypatch.setattr(deep_suite, "obtain", obtain)
+    arguments = ["reproduce", "deep", "--train", "--quick", "--out", str(tmp_path)]
+    assert cli.main(arguments) == 130
+    assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
+    assert {out for _, out, _ in trained} == {tmp_path / "skills"}
+    assert checkpoint.exists()
+    assert seen[0][1] == ["fixed", "random", "touch"]
+    assert cli.main([*arguments, "--fresh"]) == 130
+    assert not checkpoint.exists()
 
 
 class Terminal(io.StringIO):

@@ -1,0 +1,116 @@
+"""Skills for tests of Boxman: networks that know nothing, and an oracle that knows every way."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from taskalgebra import network_store
+from taskalgebra.deep import Networks
+from taskalgebra.envs.boxman import Boxman
+from taskalgebra.envs.boxman_games import all_cells
+from taskalgebra.envs.boxman_world import finite_world
+from taskalgebra.experiments.boxman_settings import SETTINGS
+from taskalgebra.learning.deep_settings import preset
+from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.returns import head_of
+from taskalgebra.learning.uvfa import make_network
+from taskalgebra.skills import Skills
+
+LOW, STEP = -2.3, -0.1
+WORLDS = {
+    "fixed": {},
+    "random": {"layout": "random"},
+    "touch": {"layout": "random", "collect": "touch"},
+}
+BASE = {
+    "fixed": ("blue", "square", "purple"),
+    "random": ("blue", "square", "purple"),
+    "touch": ("purple", "blue", "square"),
+}
+
+
+def goal_frames(world):
+    n = world.board.n_objects
+    codes = np.zeros((n, 2 + n), np.uint8)
+    codes[:, 1] = np.arange(1, n + 1)
+    return world.games(1).frames(codes)
+
+
+def untrained(setting, seed=0):
+    """Networks as they are before the first step of learning."""
+    world, settings = Boxman(**WORLDS[setting]), preset("fast", threads=1)
+    tasks = {name: world.tasks[name] for name in BASE[setting]}
+    torch.manual_seed(seed)
+    networks = []
+    for task in tasks.values() if world.by_touch else [None]:
+        numbers = np.arange(6) if task is None else np.flatnonzero(world.wanted_by(task))
+        goals, head = goal_frames(world)[numbers], head_of(settings)
+        network = make_network(
+            settings.network, goals.shape[1:], world.space.world.n_actions, head.n_outputs
+        )
+        networks.append(GoalReturns(network, head, goals, numbers, 6, np.zeros(len(numbers))))
+    rewards = np.stack([task.goal_reward for task in tasks.values()])
+    return world, Networks(
+        world.space, tasks, settings, tuple(networks), rewards, world.shared_absorbing
+    )
+
+
+def write_untrained(directory, seed=0):
+    """Skills of all settings on disk."""
+    for name, setting in SETTINGS.items():
+        world, networks = untrained(name, seed)
+        network_store.write(directory / setting.skills, networks, world.describe(), {})
+
+
+def planned_returns(world, code, wanted=None):
+    """[cells, G, A], by value iteration on the finite world of a layout, clamped at LOW."""
+    mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=wanted)
+    n_cells, n_goals = world.board.n_cells, world.board.n_objects
+    following = mdp.successor.reshape(mdp.n_states, mdp.n_actions)[:n_cells]
+    returns = np.empty((n_cells, n_goals, mdp.n_actions))
+    for g in range(n_goals):
+        v = np.full(mdp.n_states, LOW)
+        v[n_cells + g] = 0.0
+        while True:
+            q = np.maximum(LOW, STEP + v[following])
+            if np.array_equal(q.max(axis=1), v[:n_cells]):
+                break
+            v[:n_cells] = q.max(axis=1)
+        returns[:, g] = q
+    return returns
+
+
+class Oracle:
+    """Looks like a network, and knows the planned returns of all screens of some layouts."""
+
+    def __init__(self, world, codes, wanted=None):
+        self.n_goals = 6
+        self.known = {}
+        for code in codes:
+            screens = world.games(1).frames(all_cells(code[None], world.board.n_cells))
+            planned = planned_returns(world, code, wanted)
+            self.known |= {s.tobytes(): row for s, row in zip(screens, planned, strict=True)}
+
+    def look(self, observations):
+        return np.stack([self.known[screen.tobytes()] for screen in np.asarray(observations)])
+
+
+def oracle_skills(setting, codes):
+    """Skills that are perfect on some layouts."""
+    world, blank = untrained(setting)
+    kinds = [world.wanted_by(task) for task in blank.tasks.values()] if world.by_touch else [None]
+    networks = Networks(
+        world.space,
+        blank.tasks,
+        blank.settings,
+        tuple(Oracle(world, codes, wanted) for wanted in kinds),
+        blank.goal_rewards,
+        blank.shared,
+    )
+    return Skills(world.space, networks.tasks, networks.plan(), world, networks)
+
+
+def untrained_skills(setting, seed=0):
+    world, networks = untrained(setting, seed)
+    return Skills(world.space, networks.tasks, networks.plan(), world, networks)
