@@ -39,6 +39,7 @@ from taskalgebra.extended import (
     r_bar_min_of,
     recover_v,
 )
+from taskalgebra.learning.deep_settings import DeepSettings, preset
 from taskalgebra.learning.progress import TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.mdp import FiniteMDP
@@ -51,7 +52,6 @@ from taskalgebra.validation import closest, count, finite, listed, unique_names
 
 if TYPE_CHECKING:
     from taskalgebra.deep import Listener, Networks, OpenEnvironment
-    from taskalgebra.learning.deep_settings import DeepSettings
     from taskalgebra.learning.dqn import Chapter
 
 SHIPPED = ("boxman", "boxman-random", "boxman-touch")
@@ -197,10 +197,10 @@ def _learn_networks(
     folder: str | Path | None,
     log_dir: str | Path | None,
 ) -> Skills:
-    deep, dqn = _torch_module("taskalgebra.deep"), _torch_module("taskalgebra.learning.dqn")
+    deep = _torch_module("taskalgebra.deep")
     if settings is None or isinstance(settings, str):
-        settings = dqn.preset("fast" if settings is None else settings)
-    if not isinstance(settings, dqn.DeepSettings):
+        settings = preset("fast" if settings is None else settings)
+    if not isinstance(settings, DeepSettings):
         raise TypeError(f"an open world needs DeepSettings, or 'fast' or 'paper'; got {settings!r}")
     base = _base_tasks(world.space, world.tasks, tasks)
     listeners: list[Listener] = [deep.TerminalChapters(settings)]
