@@ -222,21 +222,23 @@ def decisions(report: Report, n_observations: int) -> None:
     report.at_most(f"{what}: / one pass of each", min(composed) / min(bare), 1.3)
 
 
-def training_memory(report: Report) -> None:
-    """The largest memory of a training at full size: memory filled, scored, saved."""
+def training_memory(report: Report, name: str) -> None:
+    """The largest memory of a training at full size: replay filled, scored, saved."""
     with tempfile.TemporaryDirectory() as folder:
         code = (
             "import sys, resource; from pathlib import Path; from dataclasses import replace; "
             "from taskalgebra.experiments import boxman_training as bt; "
-            "r = bt.RECIPES['boxman-random']; "
-            "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000); "
-            "bt.train('boxman-random', Path(sys.argv[1]), recipe=replace(r, settings=s)); "
+            "name = sys.argv[2]; r = bt.RECIPES[name]; "
+            "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000, "
+            "epsilon_steps=1_000); "
+            "bt.train(name, Path(sys.argv[1]), recipe=replace(r, settings=s, tasks=r.tasks[:1])); "
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )
         done = subprocess.run(
-            [sys.executable, "-c", code, folder], check=True, capture_output=True, text=True
+            [sys.executable, "-c", code, folder, name], check=True, capture_output=True, text=True
         )
-    report.at_most("training memory, replay of 300,000 full", int(done.stdout) / 1e6, 1.5, " GB")
+    what = f"{name}: training memory, replay of 300,000 full"
+    report.at_most(what, int(done.stdout) / 1e6, 1.5, " GB")
 
 
 def main() -> None:
@@ -245,7 +247,8 @@ def main() -> None:
     rendered_steps(report)
     for n_observations in (1, 256):
         decisions(report, n_observations)
-    training_memory(report)
+    for name in ("boxman-random", "boxman-paper"):
+        training_memory(report, name)
     report.finish()
 
 
