@@ -100,3 +100,13 @@ def test_the_manifest_says_how_the_skills_were_made(name):
     assert tuple(manifest["tasks"]) == recipe.tasks
     for field, value in manifest["settings"].items():
         assert getattr(recipe.settings, field) == value, field
+
+
+def test_a_name_that_is_almost_right_is_told_the_right_one():
+    with pytest.raises(ta.StoreError, match="Did you mean 'boxman'"):
+        ta.load("boxmann")
+
+
+def test_an_open_world_is_learned_not_planned():
+    with pytest.raises(TypeError, match="use learn"):
+        ta.solve(ta.Boxman())

@@ -71,7 +71,7 @@ def test_a_folder_holds_a_manifest_and_one_data_file(folder):
 def test_nothing_at_all_is_refused(tmp_path):
     message = refused(tmp_path / "nowhere")
     assert "nowhere" in message
-    assert "manifest.json" in message
+    assert "does not exist" in message
 
 
 def test_an_empty_folder_is_refused(tmp_path):

@@ -81,6 +81,11 @@ def solve(
             as r_∅ itself, may then earn more.
         tolerance: for stochastic worlds, the error to stop at.
     """
+    if _is_open(world):
+        raise TypeError(
+            f"{world!r} is an open world, known only by playing it, and cannot be planned; "
+            f"use learn"
+        )
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
     if r_bar_min is not None:
@@ -275,7 +280,12 @@ def load(path: str | Path, world: OpenEnvironment | None = None) -> Skills:
         world: for networks of a world of your own, the world to play in.
     """
     directory = Path(path)
-    if not directory.exists() and str(path) in SHIPPED:
+    if not directory.exists():
+        if str(path) not in SHIPPED:
+            raise store.StoreError(
+                f"no skills at {directory}: it does not exist; the library comes with "
+                f"{listed(SHIPPED)}{closest(str(path), SHIPPED)}"
+            )
         directory = SHIPPED_AT / str(path)
     if store.format_of(directory) != store.NETWORKS:
         return Skills(*store.read(directory))
