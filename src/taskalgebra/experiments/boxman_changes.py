@@ -27,8 +27,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "inputs not centred": {"centred": False},
     "Huber loss on numbers, not distributions": {"categorical": False},
     "learning rate 1e-4, not annealed": {"learning_rate": 1e-4, "annealed": False},
-    "discount 0.99": {"discount": 0.99},
-    "no share of telling transitions": {"telling_share": 0.0},
 }
 
 
