@@ -213,6 +213,7 @@ def decisions(report: Report, n_observations: int) -> None:
             for network in networks:
                 network.network(states, seen)
 
+    torch.set_num_threads(1)  # two threads that wait for each other are timed unsteadily
     composed, bare = [], []
     for _ in range(30):  # taking turns, so that a busy machine slows both alike
         composed.append(best_time(lambda: agent.policy.actions(observations), 3))
