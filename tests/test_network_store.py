@@ -15,9 +15,9 @@ from safetensors.numpy import load, save
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
 from taskalgebra import deep, network_store
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.dqn_checkpoint import weights_of
 from taskalgebra.learning.network_values import ExtremeBounds, ShiftedBounds
-from taskalgebra.store import StoreError
 
 WORLD = corridor_world()
 SEEN = np.eye(10, dtype=np.float32)

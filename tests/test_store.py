@@ -8,10 +8,10 @@ import os
 import numpy as np
 import pytest
 
-from taskalgebra import store
+from taskalgebra import files
+from taskalgebra.folder import StoreError
 from taskalgebra.grid import from_text
 from taskalgebra.skills import load, solve
-from taskalgebra.store import StoreError
 from taskalgebra.tasks import TaskSpace
 
 
@@ -273,7 +273,7 @@ def test_an_interrupted_save_leaves_the_old_skills_and_no_litter(folder, monkeyp
             raise OSError("the plug was pulled")
         move(source, target)
 
-    monkeypatch.setattr(store.os, "replace", failing)
+    monkeypatch.setattr(files.os, "replace", failing)
     with pytest.raises(OSError, match="plug"):
         small_skills(step_reward=-0.5).save(folder)
     monkeypatch.undo()
@@ -291,7 +291,7 @@ def test_an_interrupted_first_save_leaves_nothing_to_be_read(tmp_path, monkeypat
     def failing(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store.os, "replace", failing)
+    monkeypatch.setattr(files.os, "replace", failing)
     with pytest.raises(KeyboardInterrupt):
         small_skills().save(tmp_path / "skills")
     monkeypatch.undo()
@@ -308,7 +308,7 @@ def test_a_first_save_interrupted_between_its_two_files_can_be_repeated(tmp_path
             raise OSError("the plug was pulled")
         move(source, target)
 
-    monkeypatch.setattr(store.os, "replace", failing)
+    monkeypatch.setattr(files.os, "replace", failing)
     with pytest.raises(OSError, match="plug"):
         small_skills().save(tmp_path / "skills")
     monkeypatch.undo()

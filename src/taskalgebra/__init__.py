@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from taskalgebra.extended import ExtendedQ as ExtendedQ
     from taskalgebra.extended import GoalSetQ as GoalSetQ
     from taskalgebra.extended import TabularQ as TabularQ
+    from taskalgebra.folder import StoreError as StoreError
     from taskalgebra.grid import from_text as from_text
     from taskalgebra.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.learning.deep_settings import DeepSettings as DeepSettings
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from taskalgebra.skills import load as load
     from taskalgebra.skills import solve as solve
     from taskalgebra.stochastic_planning import ConvergenceError as ConvergenceError
-    from taskalgebra.store import StoreError as StoreError
     from taskalgebra.tasks import Task as Task
     from taskalgebra.tasks import TaskSpace as TaskSpace
 
@@ -70,6 +70,7 @@ _HOME = {
     "expression_text": ("ExpressionError",),
     "extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
     "grid": ("from_text",),
+    "folder": ("StoreError",),
     "gym_table": ("from_gymnasium",),
     "learning.deep_settings": ("DeepSettings",),
     "learning.q_learning": ("Settings",),
@@ -78,7 +79,6 @@ _HOME = {
     "planning": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "skills": ("Agent", "Skills", "learn", "load", "solve"),
     "stochastic_planning": ("ConvergenceError",),
-    "store": ("StoreError",),
     "tasks": ("Task", "TaskSpace"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

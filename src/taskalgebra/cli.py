@@ -145,7 +145,7 @@ class Reproduce(Command):
         from taskalgebra.experiments import claims, deep_claims, deep_suite
         from taskalgebra.experiments.boxman_settings import digests, load_skills
         from taskalgebra.figures import deep_gallery
-        from taskalgebra.store import StoreError
+        from taskalgebra.folder import StoreError
 
         out: Path = given.out or (DEEP_QUICK if given.quick else DEEP_FULL)
         where: Path | None = given.skills

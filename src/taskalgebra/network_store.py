@@ -1,18 +1,11 @@
 """Networks on disk: weights in one safetensors file, words in a JSON manifest, never pickle.
 
-A directory holds `manifest.json` and `networks-HASH.safetensors`, named after its contents.  As in
-`store`, the data file is written first and the manifest is replaced in one step, so the directory
-holds either the old skills or the new ones.  Weights are kept in half precision, where that is
-precise enough.
+Weights are kept in half precision, where that is precise enough.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,20 +17,15 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from taskalgebra.deep import Networks
-from taskalgebra.files import replace
+from taskalgebra.folder import NETWORKS, Folder, StoreError, is_names
 from taskalgebra.learning.deep_settings import DeepSettings
 from taskalgebra.learning.dqn_checkpoint import put_weights, weights_of
 from taskalgebra.learning.network_values import GoalReturns
 from taskalgebra.learning.returns import head_of
 from taskalgebra.learning.uvfa import make_network
 from taskalgebra.open_world import OpenWorld
-from taskalgebra.store import MANIFEST, StoreError, is_names, only_writer
-from taskalgebra.store import NETWORKS as FORMAT
 from taskalgebra.tasks import TaskSpace
 from taskalgebra.validation import listed
-
-_DATA = re.compile(r"networks-[0-9a-f]{16}\.safetensors")
-_OURS = re.compile(r"networks-[0-9a-f]{16}\.safetensors|\.networks-\w+\.tmp")
 
 
 def write(
@@ -63,35 +51,20 @@ def write(
     arrays["tasks"] = np.stack([task.goal_reward for task in networks.tasks.values()])
     arrays["goal_rewards"] = networks.goal_rewards
     data = save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-    digest = hashlib.sha256(data).hexdigest()
-    manifest = {
-        "format": FORMAT,
-        "data": f"networks-{digest[:16]}.safetensors",
-        "sha256": digest,
-        "tasks": list(networks.tasks),
-        "goals": list(space.goal_names),
-        "actions": list(space.world.action_names),
-        "n_networks": len(networks.networks),
-        "shared": networks.shared,
-        "world": world,
-        "settings": asdict(networks.settings),
-        "training": dict(training),
-    }
-    try:
-        words = (json.dumps(manifest, indent=2) + "\n").encode()
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"the world or the training cannot be written as JSON: {error}") from None
-    _claim(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the directory {path}: {error}") from None
-    with only_writer(path):
-        before = _claim(path)
-        replace(path / str(manifest["data"]), data, "networks-")
-        replace(path / MANIFEST, words, "networks-")
-        if before is not None and before["data"] != manifest["data"]:
-            (path / before["data"]).unlink(missing_ok=True)
+    FOLDER.write(
+        path,
+        data,
+        {
+            "tasks": list(networks.tasks),
+            "goals": list(space.goal_names),
+            "actions": list(space.world.action_names),
+            "n_networks": len(networks.networks),
+            "shared": networks.shared,
+            "world": world,
+            "settings": asdict(networks.settings),
+            "training": dict(training),
+        },
+    )
 
 
 def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
@@ -108,66 +81,25 @@ def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
     return weight.astype(np.float16)
 
 
-def _claim(path: Path) -> dict[str, Any] | None:
-    """Make sure that a directory is ours to write to; return the manifest it holds, if any."""
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"{path} is a file; give a directory to save skills in")
-    if (path / MANIFEST).exists():
-        try:
-            return read_manifest(path)
-        except StoreError as error:
-            raise StoreError(f"{error}; to save here, give a new or empty directory") from None
-    strangers = [file.name for file in path.glob("*") if not _OURS.fullmatch(file.name)]
-    if strangers:
-        raise StoreError(
-            f"{path} holds other files, such as {strangers[0]!r}; give a new or empty directory"
-        )
-    return None
+FOLDER = Folder(
+    NETWORKS,
+    "networks",
+    "safetensors",
+    {
+        "tasks": is_names,
+        "goals": is_names,
+        "actions": is_names,
+        "n_networks": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
+        "shared": lambda v: isinstance(v, bool),
+        "world": lambda v: v is None or isinstance(v, dict),
+        "settings": lambda v: isinstance(v, dict),
+    },
+)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a directory with networks."""
-    file = path / MANIFEST
-    try:
-        manifest = json.loads(file.read_text())
-    except OSError:
-        raise StoreError(f"no skills at {path}: {MANIFEST} is missing or not readable") from None
-    except ValueError:
-        raise StoreError(f"{file} is not valid JSON; it was not written by this library") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise StoreError(f"{file} is not of the format {FORMAT!r}; it belongs to something else")
-    for key, fits in _ENTRIES.items():
-        if key not in manifest or not fits(manifest[key]):
-            raise StoreError(
-                f"{file} has {manifest.get(key)!r} for {key!r}, which is missing or not sensible; "
-                f"save the skills again"
-            )
-    return manifest
-
-
-_ENTRIES: dict[str, Callable[[Any], bool]] = {
-    "data": lambda v: isinstance(v, str) and _DATA.fullmatch(v) is not None,
-    "sha256": lambda v: isinstance(v, str),
-    "tasks": is_names,
-    "goals": is_names,
-    "actions": is_names,
-    "n_networks": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
-    "shared": lambda v: isinstance(v, bool),
-    "world": lambda v: v is None or isinstance(v, dict),
-    "settings": lambda v: isinstance(v, dict),
-}
-
-
-def _manifest_and_data(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Both files; if someone saves between the two looks, look again."""
-    for patience in range(20):
-        manifest = read_manifest(path)
-        try:
-            return manifest, (path / manifest["data"]).read_bytes()
-        except OSError as error:
-            missing = error
-            time.sleep(0.001 * patience)
-    raise StoreError(f"cannot read the data of {path}: {missing}; save the skills again")
+    return FOLDER.manifest(path)
 
 
 def read(path: Path, space: TaskSpace | None = None) -> tuple[Networks, dict[str, Any]]:
@@ -175,11 +107,7 @@ def read(path: Path, space: TaskSpace | None = None) -> tuple[Networks, dict[str
 
     The tasks belong to the given space, which must have the same goals and actions.
     """
-    manifest, data = _manifest_and_data(path)
-    if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
-        raise StoreError(
-            f"{path / manifest['data']} is damaged or truncated; save the skills again"
-        )
+    manifest, data = FOLDER.read(path)
     try:
         return _restore(manifest, load_arrays(data), space), manifest
     except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:

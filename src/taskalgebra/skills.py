@@ -39,6 +39,7 @@ from taskalgebra.extended import (
     r_bar_min_of,
     recover_v,
 )
+from taskalgebra.folder import NETWORKS, StoreError, format_of
 from taskalgebra.learning.deep_settings import DeepSettings, preset
 from taskalgebra.learning.progress import TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
@@ -282,12 +283,12 @@ def load(path: str | Path, world: OpenEnvironment | None = None) -> Skills:
     directory = Path(path)
     if not directory.exists():
         if str(path) not in SHIPPED:
-            raise store.StoreError(
+            raise StoreError(
                 f"no skills at {directory}: it does not exist; the library comes with "
                 f"{listed(SHIPPED)}{closest(str(path), SHIPPED)}"
             )
         directory = SHIPPED_AT / str(path)
-    if store.format_of(directory) != store.NETWORKS:
+    if format_of(directory) != NETWORKS:
         return Skills(*store.read(directory))
     network_store = _torch_module("taskalgebra.network_store")
     manifest = network_store.read_manifest(directory)
@@ -300,11 +301,11 @@ def load(path: str | Path, world: OpenEnvironment | None = None) -> Skills:
 def _described(description: Any) -> OpenEnvironment:
     """One of the library's own worlds, from its name and arguments."""
     if not isinstance(description, dict) or description.get("id") != Boxman.ID:
-        raise store.StoreError(f"unknown world {description!r}; give it as load(path, world=...)")
+        raise StoreError(f"unknown world {description!r}; give it as load(path, world=...)")
     try:
         return Boxman(**description["arguments"])
     except (KeyError, TypeError, ValueError) as error:
-        raise store.StoreError(f"the world {description!r} cannot be made: {error}") from None
+        raise StoreError(f"the world {description!r} cannot be made: {error}") from None
 
 
 def _base_tasks(

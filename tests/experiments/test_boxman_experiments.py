@@ -35,8 +35,8 @@ from taskalgebra.experiments.boxman_settings import SETTINGS, digests, expressio
 from taskalgebra.experiments.record import Result, Table, load
 from taskalgebra.expression import parse
 from taskalgebra.figures import boxman_film, deep_gallery
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.torch_threads import one_thread
-from taskalgebra.store import StoreError
 
 FEW = 6
 
