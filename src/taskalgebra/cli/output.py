@@ -1,0 +1,168 @@
+"""What a command prints: text and tables for people, one JSON document for programs.
+
+Results go to stdout, all else to stderr.  With `--json` stdout holds the document and nothing else;
+with `--quiet` only errors are printed, and the document if it is asked for too.  A progress bar is
+shown on a terminal only, and only for work that takes longer than two seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, final
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+PATIENCE = 2.0
+"""Seconds of work that need no progress bar."""
+LOOK = 0.3
+"""Seconds before a first guess at how long the work will take."""
+
+
+@final
+class Output:
+    """Where a command's results go.
+
+    Args:
+        json: whether to print the document of `figures` and no text.
+        quiet: whether to print no text at all.
+    """
+
+    def __init__(self, json: bool = False, quiet: bool = False) -> None:
+        """Choose what is printed."""
+        self.json, self.quiet = json, quiet
+        self.text = not json and not quiet
+        self.out = Console(file=sys.stdout, highlight=False, emoji=False)
+        self.err = Console(file=sys.stderr, highlight=False, emoji=False, stderr=True)
+        if not self.out.is_terminal:
+            self.out.width = 10_000  # a pipe has no edge to wrap at
+
+    def line(self, text: str | Text = "") -> None:
+        """Print a line of text, without markup."""
+        if self.text:
+            self.out.print(text, markup=False)
+
+    def raw(self, text: str) -> None:
+        """Print text that holds its own colours."""
+        if self.text:
+            self.out.file.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Say something by the way, on stderr."""
+        if not self.quiet:
+            self.err.print(text, markup=False)
+
+    def table(
+        self,
+        columns: Mapping[str, str],
+        rows: Sequence[Sequence[str | Text]],
+        *,
+        title: str | None = None,
+    ) -> None:
+        """Print a table.
+
+        Args:
+            columns: headings, and how each column is aligned: left, right or center.
+            rows: the cells.
+            title: a line above.
+        """
+        if not self.text:
+            return
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+        for name, side in columns.items():
+            table.add_column(escape(name), justify=side, overflow="fold")  # type: ignore[arg-type]
+        for row in rows:
+            table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in row))
+        self.out.print(table)
+
+    def figures(self, document: Mapping[str, Any]) -> None:
+        """Print the JSON document, if it was asked for; numbers that are not finite become null."""
+        if self.json:
+            print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Meter]:
+        """A meter to tell the share of the work that is done; its bar is wiped away at the end."""
+        meter = Meter(what, self.err if self.err.is_terminal and not self.quiet else None)
+        try:
+            yield meter
+        finally:
+            meter.close()
+
+
+@final
+class Meter:
+    """A progress bar with the time left, for work that turns out to be slow."""
+
+    def __init__(self, what: str, console: Console | None) -> None:
+        """Start the clock; without a console nothing is ever shown."""
+        self.what, self.console = what, console
+        self.start = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __call__(self, share: float, what: str | None = None) -> None:
+        """Tell the share done, from 0 to 1, and what is being done now."""
+        if self.console is None:
+            return
+        self.what = what or self.what
+        elapsed = time.monotonic() - self.start
+        share = min(max(share, 0.0), 1.0)
+        total = elapsed / share if share > 0 else 0.0
+        if self._bar is None:
+            if elapsed < PATIENCE and (elapsed < LOOK or total < PATIENCE):
+                return
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=30),
+                TextColumn("{task.percentage:3.0f} %  {task.fields[left]}", markup=False),
+                console=self.console,
+                transient=True,
+            )
+            self._bar.add_task(self.what, total=1.0, left="")
+            self._bar.start()
+        left = f"about {duration(total - elapsed)} left" if share > 0 else ""
+        self._bar.update(self._bar.task_ids[0], completed=share, description=self.what, left=left)
+
+    def line(self, text: str) -> None:
+        """Print a line above the bar, on stderr, that stays."""
+        if self.console is not None:
+            self.console.print(text, markup=False)
+
+    def close(self) -> None:
+        """Wipe the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: `8 s`, `3 min 20 s`, `1 h 5 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _plain(value: Any) -> Any:
+    """Plain data for JSON, from mappings, sequences, arrays and numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    return str(value)
