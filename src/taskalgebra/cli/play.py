@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from taskalgebra.cli import OK
 from taskalgebra.cli.commands import Failure
+from taskalgebra.cli.output import Output
 
-EXAMPLES = (("play", "open the playground in the browser"),)
+EXAMPLES = (
+    ("play", "open the playground in the browser"),
+    ("play --no-browser --port 8000", "only print its address, http://127.0.0.1:8000/"),
+)
 
 
-def play() -> int:
-    """Open a page in the browser to edit a world, write tasks and watch agents act."""
-    raise Failure("the playground is not there yet")
+def play(
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port; by default the first free one from 8765 on."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+) -> int:
+    """Open a page in the browser to edit a world, write tasks and watch agents act.
+
+    The page is served by this machine to this machine alone.  Stop it with Ctrl-C.
+    """
+    for package in ("fastapi", "uvicorn", "orjson"):
+        if find_spec(package) is None:
+            raise Failure(f'the playground needs {package}: pip install "taskalgebra[web]"')
+    from taskalgebra.playground.serve import serve
+
+    output = Output()
+
+    def announce(address: str) -> None:
+        output.line(f"The playground is at {address}  (Ctrl-C stops it)")
+        output.out.file.flush()
+
+    serve(port, announce, browser=browser)
+    return OK

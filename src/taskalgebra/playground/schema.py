@@ -1,0 +1,299 @@
+"""What the playground's server takes and gives, with its limits, as pydantic models.
+
+Requests are checked against these models before anything else looks at them.  Answers are written
+as JSON directly, for speed; their models are the description in `/openapi.json`, and tests hold the
+answers to them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+MAX_BODY = 1_000_000
+"""Bytes of a request."""
+MAX_SIDE = 128
+"""Rows, and columns, of a map."""
+MAX_GOALS = 64
+MAX_TASKS = 6
+"""Base tasks: their truth table has 64 rows."""
+MAX_EXPRESSION = 10_000
+"""Characters of an expression."""
+MAX_NAME = 60
+"""Characters of a name."""
+MAX_REWARD = 1e6
+"""Rewards beyond would lose their decimals in a sum."""
+
+Named = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+Reward = Annotated[float, Field(ge=-MAX_REWARD, le=MAX_REWARD, allow_inf_nan=False)]
+Index = Annotated[int, Field(ge=0, lt=MAX_SIDE)]
+Cell = tuple[Index, Index]
+Formula = Annotated[str, Field(max_length=MAX_EXPRESSION)]
+
+
+class _Request(BaseModel):
+    """Part of a request: nothing is converted silently, nothing unknown is ignored."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class GoalDocument(_Request):
+    """A goal: its name, its cell as [row, column], and the colour that the page gives it."""
+
+    name: Named
+    cell: Cell
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+
+
+class TaskDocument(_Request):
+    """A base task: its name and the goals that it wants."""
+
+    name: Named
+    goals: Annotated[tuple[Named, ...], Field(max_length=MAX_GOALS)]
+
+
+class WorldDocument(_Request):
+    """A world as the page draws it and the URL carries it."""
+
+    map: Annotated[
+        tuple[Annotated[str, Field(pattern=rf"^[#.]{{1,{MAX_SIDE}}}$")], ...],
+        Field(min_length=1, max_length=MAX_SIDE, description="rows of '#' wall and '.' floor"),
+    ]
+    goals: Annotated[tuple[GoalDocument, ...], Field(min_length=1, max_length=MAX_GOALS)]
+    tasks: Annotated[tuple[TaskDocument, ...], Field(max_length=MAX_TASKS)] = ()
+    step_reward: Reward = -0.1
+    r_universal: Reward = 2.0
+    r_empty: Annotated[
+        Reward | None, Field(description="what an unwanted goal pays; by default the step reward")
+    ] = None
+
+
+class SolveRequest(_Request):
+    """A world, and an expression over its base tasks."""
+
+    world: WorldDocument
+    expression: Formula
+    slices: Annotated[bool, Field(description="whether to send the slices of Q̄, one a goal")] = (
+        False
+    )
+
+
+class BoxmanRequest(_Request):
+    """An episode of Boxman: which skills, which task, and where it starts."""
+
+    skills: Literal["boxman", "boxman-random", "boxman-touch"] = "boxman"
+    expression: Formula
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    agent: Annotated[Cell | None, Field(description="where the agent starts; null: anywhere")] = (
+        None
+    )
+
+
+class TruthRow(BaseModel):
+    """One assignment of truth values to the base tasks, and the goals that have it."""
+
+    inputs: Annotated[list[bool], Field(alias="in")]
+    out: bool
+    goals: list[str]
+
+
+class TruthTable(BaseModel):
+    """The expression under every assignment, with the goals labelled so."""
+
+    tasks: list[str]
+    rows: list[TruthRow]
+
+
+class TaskCount(BaseModel):
+    """How many tasks the base tasks express: 2 to the number of labels that goals have."""
+
+    expressible: float
+    labels: int
+    bound: str
+
+
+class Slice(BaseModel):
+    """max_a Q̄(s, g, a) of one goal; null in walls and where the goal cannot be reached."""
+
+    goal: str
+    values: list[float | None]
+
+
+class Rewards(BaseModel):
+    """What a step, a desired goal and any other goal pay."""
+
+    step: float
+    desired: float
+    other: float
+
+
+class SolveAnswer(BaseModel):
+    """The composed agent in every cell; cells are numbered row by row."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expression: str
+    simplified: str
+    desired: list[str]
+    values: Annotated[list[float | None], Field(description="V(s), composed")]
+    actions: Annotated[
+        list[Annotated[int, Field(ge=0, le=4)] | None],
+        Field(description="up, right, down, left, stay, of the composed agent"),
+    ]
+    optimum: Annotated[list[float | None], Field(description="V*(s), planned without composing")]
+    slices: list[Slice] | None = None
+    truth_table: TruthTable
+    n_tasks: TaskCount
+    rewards: Rewards
+    range: tuple[float, float]
+    python: str
+    milliseconds: float
+
+
+class BoxmanAnswer(BaseModel):
+    """A whole episode: what the network saw, did and got."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expression: str
+    simplified: str
+    desired: list[str]
+    frames: Annotated[list[str], Field(description="PNG, base64, one more than actions")]
+    actions: list[str]
+    rewards: list[float]
+    collected: str | None
+    returned: Annotated[float, Field(alias="return")]
+    optimum: float
+    agent: tuple[int, int]
+    cells: Annotated[list[tuple[int, int]], Field(description="where the agent may start")]
+    truth_table: TruthTable
+    n_tasks: TaskCount
+    python: str
+    milliseconds: float
+
+
+class SkillsChoice(BaseModel):
+    """Shipped skills of Boxman: the tasks that were trained, and the objects that are goals."""
+
+    name: str
+    title: str
+    tasks: list[str]
+    goals: list[str]
+
+
+class Preset(BaseModel):
+    """Something to start from: a world, or the shipped skills of Boxman."""
+
+    id: str
+    title: str
+    expression: str
+    world: WorldDocument | None = None
+    skills: list[SkillsChoice] | None = None
+    available: bool = True
+    reason: str | None = None
+
+
+class Health(BaseModel):
+    """The server is up."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class Trouble(BaseModel):
+    """One sentence about what is wrong, and where."""
+
+    message: str
+    field: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """The answer to every request that is refused."""
+
+    error: Trouble
+
+
+class RefusedError(Exception):
+    """A request that cannot be served, with the sentence to say so.
+
+    Attributes:
+        message: what was given, what was expected, what to do.
+        field: the part of the request, such as `world.goals[2].cell`.
+        span: characters of an expression, from the first up to, not including, the last.
+        status: the HTTP status.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        field: str | None = None,
+        *,
+        span: tuple[int, int] | None = None,
+        status: int = 422,
+    ) -> None:
+        """Keep the parts."""
+        super().__init__(message)
+        self.message, self.field, self.span, self.status = message, field, span, status
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON document of `ErrorAnswer`."""
+        error: dict[str, Any] = {"message": self.message}
+        if self.field is not None:
+            error["field"] = self.field
+        if self.span is not None:
+            error["start"], error["end"] = self.span
+        return {"error": error}
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read(body: bytes, model: type[M]) -> M:
+    """The request in a body of JSON.
+
+    Raises:
+        RefusedError: it is not JSON, or not such a request; the first mistake is named.
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise _refused(error) from None
+
+
+def _refused(invalid: ValidationError) -> RefusedError:
+    """The first mistake of an invalid request, as one sentence."""
+    first = invalid.errors(include_url=False, include_context=True)[0]
+    kind, given = first["type"], first["input"]
+    if kind == "json_invalid":
+        return RefusedError(f"the body is not JSON: {first['ctx']['error']}", status=400)
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"]).lstrip(".")
+    what = field or "the body"
+    context = first.get("ctx", {})
+    sentence = {
+        "missing": f"{what} is missing",
+        "extra_forbidden": f"{what} is not a known field; leave it out",
+        "too_long": f"{what} has {context.get('actual_length')} entries, "
+        f"expected at most {context.get('max_length')}",
+        "too_short": f"{what} is empty, expected at least {context.get('min_length')}",
+        "string_too_long": f"{what} has {len(given) if isinstance(given, str) else 0:,} "
+        f"characters, expected at most {context.get('max_length', 0):,}",
+        "string_too_short": f"{what} is empty",
+    }.get(kind)
+    if kind == "string_pattern_mismatch":
+        wanted = (
+            f"1 to {MAX_SIDE} characters, '#' for a wall and '.' for floor"
+            if field.startswith("world.map")
+            else "a colour such as #0072b2"
+        )
+        sentence = f"{what} is {_short(given)}, expected {wanted}"
+    if sentence is None:
+        sentence = f"{what} is {_short(given)}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    return RefusedError(sentence, field or None)
+
+
+def _short(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…"

@@ -1,0 +1,258 @@
+"""From a drawn world to planned values, and the worlds to start from.
+
+Extended values are kept as V̄*(s, g), an array `[G, S]` a base task.  All steps of a drawn world pay
+the same, so that Q̄*(s, g, a) = r_step + V̄*(s', g), and Definition 4 composes the one as it composes
+the other: with a fifth of the numbers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.algebra import Array, Bounds
+from taskalgebra.envs.four_rooms import MAP, FourRooms
+from taskalgebra.graph import BoolArray
+from taskalgebra.grid import from_text
+from taskalgebra.planning import ReturnToGoal, return_to_goal
+from taskalgebra.playground.schema import GoalDocument, RefusedError, TaskDocument, WorldDocument
+from taskalgebra.tasks import Task, TaskSpace
+
+CACHE_BYTES = 64 * 2**20
+"""Planned worlds that are kept: some two hundred of 60 × 60 cells and 8 goals."""
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
+"""Of goals, told apart by colour-blind readers as well (Okabe and Ito)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedWorld:
+    """A world with the returns to its goals: all that composing any expression needs."""
+
+    space: TaskSpace
+    tasks: dict[str, Task]
+    returns: ReturnToGoal
+    n_cells: int
+    cell_of_state: NDArray[np.int64]  # [free cells], numbers of cells on the map, row by row
+
+    @cached_property
+    def reached(self) -> BoolArray:
+        """[G, S], whether a goal can be reached."""
+        return np.isfinite(self.returns.to_goal)
+
+    @cached_property
+    def ending(self) -> BoolArray:
+        """[S], whether any goal can be reached."""
+        return self.reached.any(axis=0)
+
+    @cached_property
+    def values(self) -> dict[str, Array]:
+        """V̄*(s, g) of every base task, `[G, S]`."""
+        return {name: self._v_bar(task) for name, task in self.tasks.items()}
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """V̄*_U and V̄*_∅."""
+        return Bounds(self._v_bar(self.space.universal), self._v_bar(self.space.empty))
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """[G], the truth values of the tasks for each goal as one number, the first task highest."""
+        labels = np.zeros(self.space.n_goals, np.int64)
+        for task in self.tasks.values():
+            labels = 2 * labels + task.desired
+        return labels
+
+    def _v_bar(self, task: Task) -> Array:
+        """V̄*_M(s, g) = max{G*(s:g) + r_M(g), max_{g' ≠ g} G*(s:g') + r̄_MIN}  (see planning)."""
+        returns = self.returns
+        there = returns.to_goal + task.goal_reward[:, None]
+        return np.maximum(there, self._elsewhere, out=there)
+
+    @cached_property
+    def _elsewhere(self) -> Array:
+        returns, goals = self.returns, np.arange(self.space.n_goals)[:, None]
+        other = np.where(returns.nearest == goals, returns.second_return, returns.nearest_return)
+        return other + self.r_bar_min
+
+    @property
+    def r_bar_min(self) -> float:
+        """r̄_MIN with S − 1 for the diameter, which no path exceeds.
+
+        Definition 2 asks only that it is low enough, and finding the diameter takes longer than all
+        else together.
+        """
+        space = self.space
+        spread = space.r_min - max(space.r_max, 0.0)
+        return min(space.r_min, spread * space.mdp.n_states)
+
+    @property
+    def n_bytes(self) -> int:
+        """An estimate of the memory, all values included."""
+        return self.returns.to_goal.nbytes * (len(self.tasks) + 6)
+
+
+def plan_world(document: WorldDocument) -> PlannedWorld:
+    """Plan a drawn world.
+
+    Raises:
+        RefusedError: the document describes no world, with the field that is wrong.
+    """
+    _check(document)
+    goals = {goal.name: goal.cell for goal in document.goals}
+    mdp = from_text(document.map, goals, step_reward=document.step_reward)
+    low = document.step_reward if document.r_empty is None else document.r_empty
+    space = TaskSpace(mdp, r_universal=document.r_universal, r_empty=low)
+    tasks = {
+        task.name: space.from_desired([name in task.goals for name in goals])
+        for task in document.tasks
+    }
+    assert mdp.cells is not None
+    cells = mdp.cells[: mdp.n_states - mdp.n_goals]
+    width = len(document.map[0])
+    return PlannedWorld(
+        space,
+        tasks,
+        return_to_goal(mdp),
+        len(document.map) * width,
+        cells[:, 0] * width + cells[:, 1],
+    )
+
+
+def _check(document: WorldDocument) -> None:
+    """Refuse what the schema cannot: things that do not fit together."""
+    rows = document.map
+    for r, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise RefusedError(
+                f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; make the "
+                f"rows equally long",
+                f"world.map[{r}]",
+            )
+    at: dict[tuple[int, int], str] = {}
+    names: set[str] = set()
+    for i, goal in enumerate(document.goals):
+        field = f"world.goals[{i}]"
+        _check_name(goal.name, names, "goal", field)
+        row, column = goal.cell
+        if row >= len(rows) or column >= len(rows[0]):
+            raise RefusedError(
+                f"goal {goal.name!r} is at row {row}, column {column}, outside the map of "
+                f"{len(rows)} rows and {len(rows[0])} columns",
+                f"{field}.cell",
+            )
+        if rows[row][column] == "#":
+            raise RefusedError(
+                f"goal {goal.name!r} is in a wall, at row {row}, column {column}; move it to a "
+                f"free cell",
+                f"{field}.cell",
+            )
+        if goal.cell in at:
+            raise RefusedError(
+                f"goals {at[goal.cell]!r} and {goal.name!r} are both at row {row}, column "
+                f"{column}; move one of them",
+                f"{field}.cell",
+            )
+        at[goal.cell] = goal.name
+    tasks: set[str] = set()
+    for i, task in enumerate(document.tasks):
+        _check_name(task.name, tasks, "task", f"world.tasks[{i}]")
+        for j, name in enumerate(task.goals):
+            field = f"world.tasks[{i}].goals[{j}]"
+            if name not in names:
+                raise RefusedError(
+                    f"task {task.name!r} wants {name!r}, which is no goal of this world", field
+                )
+            if name in task.goals[:j]:
+                raise RefusedError(f"task {task.name!r} lists goal {name!r} twice", field)
+    if document.step_reward > 0:
+        raise RefusedError(
+            f"the step reward is {document.step_reward:g}; expected at most 0, or walking for ever "
+            f"would beat reaching any goal",
+            "world.step_reward",
+        )
+    low = document.step_reward if document.r_empty is None else document.r_empty
+    if low >= document.r_universal:
+        raise RefusedError(
+            f"an unwanted goal pays {low:g}, a wanted one {document.r_universal:g}; a wanted goal "
+            f"must pay more",
+            "world.r_universal" if document.r_empty is None else "world.r_empty",
+        )
+
+
+def _check_name(name: str, seen: set[str], what: str, field: str) -> None:
+    if not name.isprintable() or name != name.strip():
+        raise RefusedError(
+            f"the {what} name {name!r} has blanks around it or characters that cannot be printed",
+            f"{field}.name",
+        )
+    if name in seen:
+        raise RefusedError(f"two {what}s are named {name!r}; names must differ", f"{field}.name")
+    seen.add(name)
+
+
+class WorldCache:
+    """The worlds planned last, up to so many bytes; a new expression plans nothing again."""
+
+    def __init__(self, n_bytes: int = CACHE_BYTES) -> None:
+        """Start empty."""
+        self._room = n_bytes
+        self._used = 0
+        self._worlds: OrderedDict[object, PlannedWorld] = OrderedDict()
+        self._lock = Lock()
+
+    def planned(self, document: WorldDocument) -> PlannedWorld:
+        """The world of a document, planned if it is not here."""
+        key = _key(document)
+        with self._lock:
+            world = self._worlds.get(key)
+            if world is not None:
+                self._worlds.move_to_end(key)
+                return world
+        world = plan_world(document)
+        with self._lock:
+            if key not in self._worlds:
+                self._worlds[key] = world
+                self._used += world.n_bytes
+            while self._used > self._room and len(self._worlds) > 1:
+                _, oldest = self._worlds.popitem(last=False)
+                self._used -= oldest.n_bytes
+        return world
+
+
+def _key(document: WorldDocument) -> object:
+    """All of a document but colours."""
+    return (
+        document.map,
+        tuple((goal.name, goal.cell) for goal in document.goals),
+        tuple((task.name, task.goals) for task in document.tasks),
+        (document.step_reward, document.r_universal, document.r_empty),
+    )
+
+
+def four_rooms(n_goals: int) -> WorldDocument:
+    """Four Rooms with 4 or 40 goals, its tasks and its rewards, as a document."""
+    world = FourRooms(n_goals)
+    goals = [goal for goal in world.space.goals if goal.cell is not None]
+    names = world.space.goal_names
+    return WorldDocument(
+        map=tuple(MAP.split()),
+        goals=tuple(
+            GoalDocument(name=goal.name, cell=goal.cell, color=COLOURS[i % len(COLOURS)])
+            for i, goal in enumerate(goals)
+            if goal.cell is not None
+        ),
+        tasks=tuple(
+            TaskDocument(
+                name=name,
+                goals=tuple(g for g, wanted in zip(names, task.desired, strict=True) if wanted),
+            )
+            for name, task in world.tasks.items()
+        ),
+        r_empty=-0.1,
+    )
