@@ -6,8 +6,9 @@ own.  The episodes are played by the agents themselves, screen after screen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,26 +57,43 @@ def run(
     `boxman_trajectories_objects` says what lies where.  The arrays are the picture of each board
     without the agent, the agent as RGBA, and goal frames at half their size.
     """
-    steps: list[tuple[object, ...]] = []
-    episodes: list[tuple[object, ...]] = []
-    boards: list[Codes] = []
-    worlds = {name: world_of(own) for name, own in skills.items()}
+    plays: list[Play] = []
     for i, (name, own) in enumerate(skills.items()):
-        world = worlds[name]
+        world = world_of(own)
         rng = np.random.default_rng((config.seed, i))
         shown = boxman_values.layout(world, config.layout_seed)
         for text in SETTINGS[name].shown:
             agent = own[expression_text(text)]
             codes = _starts(world, agent, shown, name == RANDOM, config.episodes, rng)
-            for number, code in enumerate(codes):
-                with one_thread():
-                    played, earned, success = _episode(world, agent, code)
-                board = _board(boards, code)
-                key = (name, text, number)
-                steps += [(*key, step, *row) for step, row in enumerate(played)]
-                best = float(world.optimal_returns(code[None], agent.task)[0])
-                episodes.append((*key, board, *(round(x, 9) for x in (earned, best)), success))
-    world = next(iter(worlds.values()))
+            plays += [Play(name, text, n, world, agent, code) for n, code in enumerate(codes)]
+    return record(plays, as_json(config))
+
+
+class Play(NamedTuple):
+    """An episode to play: of which setting and task, its number, and from where."""
+
+    setting: str
+    task: str
+    number: int
+    world: Boxman
+    agent: Agent
+    code: NDArray[np.uint8]
+
+
+def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
+    """Play episodes and write down what `run` tells of them."""
+    steps: list[tuple[object, ...]] = []
+    episodes: list[tuple[object, ...]] = []
+    boards: list[Codes] = []
+    for name, text, number, world, agent, code in plays:
+        with one_thread():
+            played, earned, success = _episode(world, agent, code)
+        board = _board(boards, code)
+        key = (name, text, number)
+        steps += [(*key, step, *row) for step, row in enumerate(played)]
+        best = float(world.optimal_returns(code[None], agent.task)[0])
+        episodes.append((*key, board, *(round(x, 9) for x in (earned, best)), success))
+    world = plays[0].world
     objects = [
         (number, name, *world.board.cells[place].tolist())
         for number, code in enumerate(boards)
@@ -84,7 +102,7 @@ def run(
     key_names = ("setting", "task", "episode")
     return Result(
         NAME,
-        as_json(config),
+        dict(config),
         {
             NAME: Table.of_rows((*key_names, "step", "row", "column", "held"), steps),
             f"{NAME}_episodes": Table.of_rows(
