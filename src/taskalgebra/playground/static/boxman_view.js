@@ -1,0 +1,103 @@
+// Boxman: the pixels that the network sees, its choices, and the settings of the game.
+
+import { byId, figure, h, listed, plural, rebuild } from "./dom.js";
+
+const TILE = 8;
+const BORDER = 2;
+const SIDE = 84;
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+export class BoxmanView {
+  /** change(patch): new settings of the game, {skills, seed, agent}. */
+  constructor(change) {
+    this.change = change;
+    this.image = h("img", { alt: "", width: SIDE, height: SIDE, draggable: "false" });
+    this.screen = byId("screen");
+    this.screen.append(this.image);
+    const label = "Screen of Boxman. Arrow keys move the start of the agent.";
+    for (const [name, value] of [["tabindex", "0"], ["role", "application"], ["aria-label", label], ["aria-describedby", "caption"]]) this.screen.setAttribute(name, value);
+    this.image.addEventListener("click", (event) => this.#place(this.#cellOf(event)));
+    this.screen.addEventListener("keydown", (event) => {
+      const move = MOVES[event.key];
+      if (!move || !this.answer) return;
+      event.preventDefault();
+      const [row, column] = this.answer.agent;
+      this.#place([row + move[0], column + move[1]]);
+    });
+  }
+
+  /** A new episode. */
+  show(answer) {
+    this.answer = answer;
+    this.showFrame(0);
+  }
+
+  showFrame(taken) {
+    const { frames, actions } = this.answer;
+    this.image.src = `data:image/png;base64,${frames[Math.min(taken, frames.length - 1)]}`;
+    this.image.alt = `The board after ${plural(taken, "action")}`;
+    byId("readout").textContent = taken ? `Action ${taken} of ${actions.length}: ${actions[taken - 1]}` : "";
+    this.#showChoice(taken);
+  }
+
+  #showChoice(taken) {
+    const { q, action_names: names, actions } = this.answer;
+    const values = q?.[taken];
+    if (!values) {
+      byId("choice").replaceChildren(h("p", { class: "note" }, "The episode is over."));
+      return;
+    }
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const share = (value) => (high > low ? 6 + (94 * (value - low)) / (high - low) : 100);
+    byId("choice").replaceChildren(h("div", { class: "choice", role: "list" },
+      names.map((name, i) => {
+        const chosen = name === actions[taken];
+        return h("div", { role: "listitem", class: chosen ? "chosen" : "", style: { display: "contents" } },
+          h("span", {}, name),
+          h("span", { class: "track", "aria-hidden": "true" }, h("i", { style: { width: `${share(values[i])}%` } })),
+          h("span", {}, figure(values[i]), chosen ? h("span", { class: "hidden" }, ", chosen") : null));
+      })));
+  }
+
+  /** The settings: which skills, which layout. */
+  showGame(game, skills) {
+    const choices = skills.map((one) => h("label", {},
+      h("input", { type: "radio", name: "skills", value: one.name, checked: one.name === game.skills, "data-key": one.name, onchange: () => this.change({ skills: one.name, agent: null }) }),
+      h("span", {}, sentence(one.title))));
+    rebuild(byId("game"),
+      h("fieldset", { class: "segments" }, h("legend", {}, "Trained for"), choices),
+      h("div", { class: "sizes" },
+        h("label", {}, "Layout number",
+          h("input", { type: "number", min: 0, max: 2 ** 32 - 1, step: 1, value: game.seed, "data-key": "seed", onchange: (event) => {
+            const seed = event.target.valueAsNumber;
+            if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) this.change({ seed, agent: null });
+            else event.target.value = game.seed;
+          } }))),
+      h("div", { class: "row spaced" },
+        h("button", { type: "button", "data-key": "layout", onclick: () => this.change({ seed: (game.seed + 1) % 2 ** 32, agent: null }) }, game.skills === "boxman" ? "Start elsewhere" : "New layout")),
+      h("p", { class: "note" }, "Click a cell of the screen to start the agent there."));
+  }
+
+  #cellOf(event) {
+    const box = this.image.getBoundingClientRect();
+    const at = (offset, length) => Math.floor(((offset / length) * SIDE - BORDER) / TILE);
+    return [at(event.clientY - box.top, box.height), at(event.clientX - box.left, box.width)];
+  }
+
+  #place([row, column]) {
+    if (this.answer?.cells.some((cell) => cell[0] === row && cell[1] === column)) this.change({ agent: [row, column] });
+  }
+}
+
+const sentence = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
+
+/** What happened, in words. */
+export function caption(answer) {
+  const wanted = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "nothing is wanted";
+  const after = plural(answer.actions.length, "action");
+  const end = answer.collected
+    ? `The network collects ${answer.collected} in ${after}`
+    : `The network collects nothing in ${after}`;
+  const best = answer.return >= answer.optimum - 1e-9 ? "the optimum" : `the optimum is ${figure(answer.optimum)}`;
+  return `Task ${answer.expression}: ${wanted}. ${end} and earns ${figure(answer.return)}, ${best}.`;
+}

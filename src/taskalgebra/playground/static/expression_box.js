@@ -1,0 +1,119 @@
+// The expression: typed or built from keys, with mistakes underlined in a mirror behind the text.
+
+import { byId, h } from "./dom.js";
+import { examples, quoted } from "./names.js";
+
+const OPERATORS = [
+  ["~", "not"], ["&", "and"], ["|", "or"], ["^", "exclusive or"],
+  ["nand", "not both"], ["nor", "neither"], ["->", "implies"], ["<->", "if and only if"],
+  ["(", "open parenthesis"], [")", "close parenthesis"],
+  ["true", "every goal"], ["false", "no goal"],
+];
+
+export class ExpressionBox {
+  /** changed(text) at every change; entered() on Enter; chosen(text) for an example. */
+  constructor({ changed, entered, chosen }) {
+    this.input = byId("expression");
+    this.changed = changed;
+    this.chosen = chosen;
+    this.input.addEventListener("input", () => {
+      this.#grow();
+      changed(this.input.value);
+    });
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault();
+      entered();
+    });
+    new ResizeObserver(() => this.#grow()).observe(byId("editor"));
+  }
+
+  /** Show a text that came from elsewhere. */
+  set text(text) {
+    if (this.input.value === text) return;
+    this.input.value = text;
+    this.#grow();
+  }
+
+  /** Offer keys and examples for some task names. */
+  offer(names) {
+    const list = JSON.stringify(names);
+    if (this.offered === list) return;
+    this.offered = list;
+    const key = (text, label, kind) =>
+      h("button", { type: "button", class: kind, title: label, "aria-label": label && `${text}, ${label}`, onclick: () => this.#insert(text) }, text);
+    byId("keys").replaceChildren(
+      ...names.map((name) => key(quoted(name), null, "name")),
+      h("span", { class: "gap" }),
+      ...OPERATORS.map(([text, label]) => key(text, label, "operator")),
+      h("span", { class: "gap" }),
+      h("button", { type: "button", "aria-label": "Delete the last word", title: "Delete the last word", onclick: () => this.#deleteWord() }, "⌫"),
+    );
+    byId("examples").replaceChildren(
+      h("span", { class: "label" }, "Try"),
+      ...examples(names).map((text) => h("button", { type: "button", onclick: () => this.chosen(text) }, text)),
+    );
+  }
+
+  /** Underline a mistake and say what it is; null takes it away. */
+  mark(error) {
+    const place = byId("error");
+    const mirror = byId("mirror");
+    const wrong = error !== null && error.start !== null;
+    this.input.setAttribute("aria-invalid", String(wrong));
+    if (error === null) {
+      mirror.replaceChildren();
+      place.replaceChildren();
+      return;
+    }
+    // The server counts characters, the browser counts halves of some of them.
+    const letters = [...this.input.value];
+    const start = wrong ? Math.min(error.start, letters.length) : 0;
+    const end = wrong ? Math.max(Math.min(error.end ?? start + 1, letters.length), start) : 0;
+    const part = letters.slice(start, end).join("");
+    const underlined = h("mark", {}, part || " ");
+    mirror.replaceChildren(letters.slice(0, start).join(""), wrong ? underlined : "", letters.slice(end).join(""));
+    const caret = h("span", { class: "caret", "aria-hidden": "true" }, "▲");
+    const sentence = error.message.split("\n")[0];
+    const text = h("span", { class: "sentence" }, sentence.replace(/^./, (letter) => letter.toUpperCase()));
+    if (this.said !== sentence || !place.firstChild) place.replaceChildren(wrong ? caret : "", text);
+    this.said = sentence;
+    if (!wrong) return;
+    const from = place.getBoundingClientRect();
+    const box = underlined.getClientRects()[0] ?? from;
+    const mine = place.querySelector(".caret");
+    const left = Math.max(0, Math.min(box.left - from.left, from.width - 16));
+    if (mine) mine.style.marginLeft = `${left}px`;
+    const room = from.width - text.getBoundingClientRect().width;
+    text.style.marginLeft = `${Math.max(0, Math.min(left, room))}px`;
+    text.style.display = "inline-block";
+  }
+
+  #grow() {
+    this.input.style.height = "auto";
+    this.input.style.height = `${this.input.scrollHeight + 4}px`;
+  }
+
+  #insert(text) {
+    const { value, selectionStart: start, selectionEnd: end } = this.input;
+    const before = value.slice(0, start);
+    const after = value.slice(end);
+    const tightBefore = before === "" || /[\s(~]$/.test(before) || text === ")";
+    const tightAfter = text === "~" || text === "(" || /^[\s)]/.test(after);
+    const added = (tightBefore ? "" : " ") + text + (tightAfter ? "" : " ");
+    this.#replace(before + added + after, start + added.length);
+  }
+
+  #deleteWord() {
+    const { value, selectionStart: start } = this.input;
+    const before = value.slice(0, start).replace(/(?:[\p{ID_Continue}]+|'[^']*'|"[^"]*"|<->|->|\S)?\s*$/u, "");
+    this.#replace(before + value.slice(start), before.length);
+  }
+
+  #replace(text, caret) {
+    this.input.value = text;
+    this.input.setSelectionRange(caret, caret);
+    this.#grow();
+    this.changed(text);
+  }
+}

@@ -1,0 +1,145 @@
+// The map as something to touch: pointer and keyboard become cells.  For screen readers it is a grid
+// of which only the current cell exists, since a map may have 16,000 of them.
+
+import { byId, figure, h, s } from "./dom.js";
+import { drawAgent, drawCursor, drawMap } from "./picture.js";
+import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place } from "./world.js";
+
+const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+export class MapView {
+  /** hands: {down(cell), drag(cell), up(cell), tool(letter)}. */
+  constructor(hands) {
+    this.root = byId("map");
+    this.hands = hands;
+    this.cursor = [1, 1];
+    this.layers = { map: s("g"), agent: s("g"), cursor: s("g") };
+    this.svg = s("svg", { "aria-hidden": "true", focusable: "false" }, Object.values(this.layers));
+    this.row = h("div", { role: "row", class: "hidden" });
+    this.root.append(this.svg, this.row);
+    this.#listen();
+  }
+
+  /** Draw everything. */
+  show({ world, solution, show, walk, taken, held }) {
+    Object.assign(this, { world, solution, held });
+    this.cursor = [Math.min(this.cursor[0], nRows(world) - 1), Math.min(this.cursor[1], nColumns(world) - 1)];
+    this.svg.setAttribute("viewBox", `0 0 ${nColumns(world)} ${nRows(world)}`);
+    this.root.setAttribute("aria-rowcount", nRows(world));
+    this.root.setAttribute("aria-colcount", nColumns(world));
+    this.layers.map.replaceChildren(...drawMap(world, solution, show));
+    this.showAgent(walk, taken);
+    this.#showCursor();
+  }
+
+  /** Draw the agent and its way only. */
+  showAgent(walk, taken) {
+    this.standing = walk.cells[taken] ?? null;
+    this.layers.agent.replaceChildren(...drawAgent(walk, taken));
+  }
+
+  /** A cell in words: what stands there, its value, and what the agent does. */
+  describe(cell) {
+    const words = [];
+    const goal = goalAt(this.world, cell);
+    if (!isFree(this.world, cell)) words.push("wall");
+    else {
+      if (goal) words.push(`goal ${goal.name}, ${this.solution?.desired.includes(goal.name) ? "desired" : "not desired"}`);
+      if (this.standing && indexOf(this.world, cell) === indexOf(this.world, this.standing)) words.push("agent");
+      const at = indexOf(this.world, cell);
+      const value = this.solution?.values[at] ?? null;
+      const action = this.solution?.actions[at] ?? null;
+      if (value === null) words.push("no way to a goal");
+      else words.push(`value ${figure(value)}`, action === 4 ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
+    }
+    return `${place(cell)}: ${words.join(", ")}`.replace(/^./, (letter) => letter.toUpperCase());
+  }
+
+  #showCursor() {
+    const [row, column] = this.cursor;
+    const id = `cell-${row}-${column}`;
+    this.layers.cursor.replaceChildren(drawCursor(this.cursor, this.held !== null));
+    this.row.setAttribute("aria-rowindex", row + 1);
+    this.row.replaceChildren(
+      h("span", { role: "gridcell", id, "aria-colindex": column + 1 }, this.describe(this.cursor)),
+    );
+    this.root.setAttribute("aria-activedescendant", id);
+  }
+
+  #cellOf(event) {
+    const box = this.svg.getBoundingClientRect();
+    const [rows, columns] = [nRows(this.world), nColumns(this.world)];
+    // The picture keeps its proportions, so there may be empty room at its sides.
+    const side = Math.min(box.width / columns, box.height / rows);
+    const x = (event.clientX - box.left - (box.width - side * columns) / 2) / side;
+    const y = (event.clientY - box.top - (box.height - side * rows) / 2) / side;
+    const cell = [Math.floor(y), Math.floor(x)];
+    return cell[0] >= 0 && cell[1] >= 0 && cell[0] < rows && cell[1] < columns ? cell : null;
+  }
+
+  #tell(cell) {
+    byId("readout").textContent = cell ? this.describe(cell) : "";
+  }
+
+  #listen() {
+    let last = null;
+    this.root.addEventListener("pointerdown", (event) => {
+      const cell = this.#cellOf(event);
+      if (!cell || event.button !== 0) return;
+      if (event.pointerType === "mouse" || this.root.classList.contains("paints")) this.root.setPointerCapture(event.pointerId);
+      last = cell;
+      this.cursor = cell;
+      this.hands.down(cell);
+      this.#tell(cell);
+    });
+    this.root.addEventListener("pointermove", (event) => {
+      const cell = this.#cellOf(event);
+      if (last && cell && (cell[0] !== last[0] || cell[1] !== last[1])) {
+        for (const between of cellsBetween(last, cell)) this.hands.drag(between);
+        last = cell;
+        this.cursor = cell;
+        this.#showCursor();
+      }
+      this.#tell(cell);
+    });
+    const end = (event) => {
+      if (last) this.hands.up(event.type === "pointerup" ? last : null);
+      last = null;
+    };
+    this.root.addEventListener("pointerup", end);
+    this.root.addEventListener("pointercancel", end);
+    this.root.addEventListener("pointerleave", () => this.#tell(null));
+    this.root.addEventListener("focus", () => this.root.matches(":focus-visible") && this.#tell(this.cursor));
+    this.root.addEventListener("blur", () => this.#tell(null));
+    this.root.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [rows, columns] = [nRows(this.world), nColumns(this.world)];
+    const move = KEYS[event.key];
+    if (move) {
+      const to = [this.cursor[0] + move[0], this.cursor[1] + move[1]];
+      if (to[0] >= 0 && to[1] >= 0 && to[0] < rows && to[1] < columns) this.cursor = to;
+      if (event.shiftKey) this.hands.drag(this.cursor);
+    } else if (event.key === "Home") this.cursor = [this.cursor[0], 0];
+    else if (event.key === "End") this.cursor = [this.cursor[0], columns - 1];
+    else if (event.key === "PageUp") this.cursor = [0, this.cursor[1]];
+    else if (event.key === "PageDown") this.cursor = [rows - 1, this.cursor[1]];
+    else if (event.key === "Enter" || event.key === " ") {
+      this.hands.down(this.cursor);
+      this.hands.up(this.cursor);
+    } else if (!this.hands.tool(event.key.toLowerCase())) return;
+    event.preventDefault();
+    this.#showCursor();
+    this.#tell(this.cursor);
+  }
+}
+
+/** The cells on the line from one cell to another, without the first. */
+function* cellsBetween([row, column], [toRow, toColumn]) {
+  const count = Math.max(Math.abs(toRow - row), Math.abs(toColumn - column));
+  for (let i = 1; i <= count; i += 1) {
+    yield [Math.round(row + ((toRow - row) * i) / count), Math.round(column + ((toColumn - column) * i) / count)];
+  }
+}

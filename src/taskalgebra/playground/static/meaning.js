@@ -1,0 +1,60 @@
+// What an expression means: the goals it wants, its shortest form, its truth table, and how many
+// tasks the base tasks can express.
+
+import { byId, h, listed, plural } from "./dom.js";
+
+export function showMeaning(answer) {
+  const { desired, simplified, truth_table: table, n_tasks: count } = answer;
+  const K = table.tasks.length;
+  byId("meaning").replaceChildren(
+    h("dl", { class: "facts" },
+      h("div", {}, h("dt", {}, "Wanted goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
+      h("div", {}, h("dt", {}, "In shortest form"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
+      h("div", {}, h("dt", {}, "Tasks that can be written"),
+        h("dd", { id: "n-tasks" }, sentence(count, K)))),
+    h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(answer.expression, table)),
+  );
+}
+
+function sentence(count, K) {
+  const most = String(count.bound).split("=")[0].trim();
+  const all = superscripts(String(count.bound));
+  if (K === 0) return [String(count.expressible), ": with no base task, only true and false."];
+  return [
+    h("b", {}, whole(count.expressible)),
+    ` of them, from ${plural(K, "base task")}; `,
+    h("span", { title: most }, "at most ", all),
+    ".",
+  ];
+}
+
+/** 2^(2^K) with raised exponents. */
+function superscripts(text) {
+  const match = /^2\^\(2\^(\d+)\)(.*)$/s.exec(text);
+  return match ? ["2", h("sup", {}, "2", h("sup", {}, match[1])), match[2].replace("-", "−")] : text;
+}
+
+function whole(number) {
+  if (typeof number === "string") return number;
+  if (number < 1e6) return number.toLocaleString("en");
+  const exponent = Math.log2(number);
+  if (!Number.isInteger(exponent)) return number.toLocaleString("en");
+  return h("span", {}, "2", h("sup", {}, String(exponent)));
+}
+
+function truthTable(expression, table) {
+  const cell = (value, kind) =>
+    h("td", { class: `${kind} ${value ? "true" : "no"}` }, value ? "1" : "0");
+  return h("table", { class: "truth" },
+    h("caption", {}, "Truth table: every combination of base tasks, and the goals that have it"),
+    h("thead", {}, h("tr", {},
+      table.tasks.map((name) => h("th", { scope: "col" }, name)),
+      h("th", { scope: "col", class: "out" }, "task"),
+      h("th", { scope: "col", class: "goals" }, "goals"))),
+    h("tbody", {}, table.rows.map((row) => h("tr", {},
+      row.in.map((value) => cell(value, "")),
+      cell(row.out, "out"),
+      h("td", { class: "goals" }, row.goals.length ? some(row.goals) : h("span", { class: "no" }, "none"))))));
+}
+
+const some = (names) => (names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "));

@@ -1,0 +1,27 @@
+// Task names in expressions: when they need quotes, and renaming them.
+
+const RESERVED = new Set(["not", "and", "nand", "xor", "or", "nor", "implies", "iff", "true", "false"]);
+const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
+const TOKEN = /'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|[\p{ID_Continue}]+/gu;
+
+/** The name as it is written in an expression: plain if it can be, else in quotes. */
+export function quoted(name) {
+  if (IDENTIFIER.test(name) && !RESERVED.has(name.toLowerCase())) return name;
+  const mark = name.includes("'") && !name.includes('"') ? '"' : "'";
+  return mark + name.replaceAll("\\", "\\\\").replaceAll(mark, `\\${mark}`) + mark;
+}
+
+const plain = (token) => (/^['"]/.test(token) ? token.slice(1, -1).replace(/\\(.)/gs, "$1") : token);
+
+/** The expression with one task called by a new name. */
+export function renamed(expression, name, to) {
+  return expression.replace(TOKEN, (token) => (plain(token) === name ? quoted(to) : token));
+}
+
+/** Expressions to try, from the first names of a world. */
+export function examples(names) {
+  const [a, b, c] = names.map(quoted);
+  if (!a) return ["true", "false"];
+  if (!b) return [a, `~${a}`, "true"];
+  return [a, `${a} & ${b}`, `${a} | ${b}`, `${a} ^ ${b}`, `${a} nor ${b}`, c ? `~(${a} | ${b}) & ${c}` : `~${b}`];
+}

@@ -1,0 +1,150 @@
+// The picture of a task on its map, as SVG in units of cells: values, arrows, walls, goals, and the
+// agent with its way.  Colours are attributes, so that a saved picture needs no style sheet.
+
+import { figure, s } from "./dom.js";
+import { colour, isBright, level, rangeOf, step } from "./ramp.js";
+import { WALL, indexOf, nColumns, nRows } from "./world.js";
+
+const INK = "#111417";
+const PAPER = "#ffffff";
+const MOST_ARROW_COLUMNS = 80;
+const MOST_NUMBERS = 1600;
+const MOST_NAMES = 12;
+const ARROWS = [
+  "m.5 .78v-.52m-.17 .17l.17-.17l.17 .17",
+  "m.22 .5h.52m-.17-.17l.17 .17l-.17 .17",
+  "m.5 .22v.52m-.17-.17l.17 .17l.17-.17",
+  "m.78 .5h-.52m.17-.17l-.17 .17l.17 .17",
+];
+
+const square = (row, column) => `M${column} ${row}h1v1h-1z`;
+
+/** Whether a solution was made for a map of this size. */
+const fits = (world, solution) =>
+  solution !== null && solution.values.length === nRows(world) * nColumns(world);
+
+/** The layers that change with the task or the map. */
+export function drawMap(world, solution, show) {
+  const [rows, columns] = [nRows(world), nColumns(world)];
+  const known = fits(world, solution) ? solution : null;
+  const walls = [];
+  world.map.forEach((line, row) => {
+    for (let column = 0; column < columns; column += 1) if (line[column] === WALL) walls.push(square(row, column));
+  });
+  return [
+    s("rect", { class: "floor", width: columns, height: rows, fill: "#e4e7e6" }),
+    known && drawValues(world, known),
+    s("path", { class: "wall", d: walls.join(""), fill: "#3a3f44", "shape-rendering": "crispEdges" }),
+    known && (show === "numbers" ? drawNumbers(world, known) : drawArrows(world, known)),
+    drawGoals(world, solution?.desired ?? []),
+  ].filter(Boolean);
+}
+
+function eachValue(world, solution, visit) {
+  const range = rangeOf(solution.values);
+  if (!range) return;
+  world.map.forEach((line, row) => {
+    for (let column = 0; column < line.length; column += 1) {
+      const at = indexOf(world, [row, column]);
+      const value = solution.values[at];
+      if (line[column] !== WALL && value !== null) visit(row, column, at, value, level(value, range));
+    }
+  });
+}
+
+function drawValues(world, solution) {
+  const paths = new Map();
+  eachValue(world, solution, (row, column, _at, _value, height) => {
+    const number = step(height);
+    paths.set(number, (paths.get(number) ?? "") + square(row, column));
+  });
+  const drawn = [...paths].map(([number, d]) => s("path", { d, fill: colour(number) }));
+  return s("g", { class: "values", "shape-rendering": "crispEdges" }, drawn);
+}
+
+function drawArrows(world, solution) {
+  if (nColumns(world) > MOST_ARROW_COLUMNS) return null;
+  const goals = new Set(world.goals.map((goal) => indexOf(world, goal.cell)));
+  let [dark, light] = ["", ""];
+  eachValue(world, solution, (row, column, at, _value, height) => {
+    const shape = ARROWS[solution.actions[at]];
+    if (!shape || goals.has(at)) return;
+    const path = `M${column} ${row}${shape}`;
+    if (isBright(height)) dark += path;
+    else light += path;
+  });
+  const line = { fill: "none", "stroke-width": 0.07, "stroke-linecap": "round", "stroke-linejoin": "round" };
+  return s("g", { class: "arrows", opacity: 0.8 },
+    s("path", { d: dark, stroke: INK, ...line }),
+    s("path", { d: light, stroke: PAPER, ...line }));
+}
+
+function drawNumbers(world, solution) {
+  if (solution.values.length > MOST_NUMBERS) return null;
+  const texts = [];
+  const goals = new Set(world.goals.map((goal) => indexOf(world, goal.cell)));
+  eachValue(world, solution, (row, column, at, value, height) => {
+    const y = row + (goals.has(at) ? 0.97 : 0.6);
+    const attributes = { x: column + 0.5, y, fill: isBright(height) ? INK : PAPER };
+    if (!goals.has(at)) texts.push(s("text", attributes, figure(value, 1)));
+  });
+  return s("g", { class: "numbers", "font-size": 0.36, "text-anchor": "middle", "font-family": "sans-serif" }, texts);
+}
+
+function drawGoals(world, desired) {
+  const columns = nColumns(world);
+  const marks = world.goals.map((goal) => {
+    const [row, column] = goal.cell;
+    const wanted = desired.includes(goal.name);
+    return s("g", { class: wanted ? "goal desired" : "goal", transform: `translate(${column + 0.5} ${row + 0.5})` },
+      s("title", {}, wanted ? `${goal.name}, desired` : goal.name),
+      s("circle", { r: 0.4, fill: PAPER, stroke: INK, "stroke-width": 0.05 }),
+      wanted
+        ? s("circle", { r: 0.28, fill: goal.color })
+        : s("circle", { r: 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
+  });
+  const names = world.goals.length > MOST_NAMES ? [] : world.goals.map((goal) => {
+    const [row, column] = goal.cell;
+    const half = goal.name.length * 0.13;
+    const anchor = column + 0.5 < half ? "start" : column + 0.5 > columns - half ? "end" : "middle";
+    const x = { start: column + 0.1, middle: column + 0.5, end: column + 0.9 }[anchor];
+    const y = row + 1.85 > nRows(world) ? row - 0.05 : row + 1.38;
+    return s("text", { x, y, "text-anchor": anchor }, goal.name);
+  });
+  const lettering = {
+    class: "names", "font-size": 0.46, "font-weight": 600, "font-family": "sans-serif",
+    fill: PAPER, stroke: INK, "stroke-width": 0.14, "stroke-linejoin": "round", "paint-order": "stroke",
+  };
+  return s("g", { class: "goals" }, marks, s("g", lettering, names));
+}
+
+const line = (cells) => cells.map(([row, column], i) => `${i ? "L" : "M"}${column + 0.5} ${row + 0.5}`).join("");
+
+/** The way of the agent: behind it solid, before it dotted; and the agent where it stands. */
+export function drawAgent(walk, taken) {
+  const here = walk.cells[taken];
+  if (!here) return [];
+  const [behind, ahead] = [walk.cells.slice(0, taken + 1), walk.cells.slice(taken)];
+  const way = { fill: "none", "stroke-linecap": "round", "stroke-linejoin": "round" };
+  const dotted = { "stroke-dasharray": "0.02 0.3" };
+  const x = here[1] + 0.5;
+  const y = here[0] + 0.5;
+  return [
+    s("path", { d: line(ahead), stroke: INK, "stroke-width": 0.26, ...way, ...dotted }),
+    s("path", { d: line(ahead), stroke: PAPER, "stroke-width": 0.16, ...way, ...dotted, class: "ahead" }),
+    s("path", { d: line(behind), stroke: PAPER, "stroke-width": 0.26, ...way }),
+    s("path", { d: line(behind), stroke: INK, "stroke-width": 0.12, ...way, class: "behind" }),
+    s("g", { class: "agent", transform: `translate(${x} ${y})` },
+      s("rect", { x: -0.31, y: -0.31, width: 0.62, height: 0.62, rx: 0.18, fill: INK, stroke: PAPER, "stroke-width": 0.08 }),
+      s("circle", { cx: -0.12, cy: -0.04, r: 0.075, fill: PAPER }),
+      s("circle", { cx: 0.12, cy: -0.04, r: 0.075, fill: PAPER })),
+  ];
+}
+
+/** The frame around the cell that the keyboard is on. */
+export function drawCursor([row, column], held) {
+  const box = { x: column + 0.06, y: row + 0.06, width: 0.88, height: 0.88, rx: 0.1, fill: "none" };
+  return s("g", { class: held ? "cursor held" : "cursor" },
+    s("rect", { ...box, stroke: PAPER, "stroke-width": 0.2 }),
+    s("rect", { ...box, stroke: "#0a5c9c", "stroke-width": 0.12 }));
+}

@@ -1,0 +1,82 @@
+// Going through an episode: run, pause, step, reset, at a chosen speed.
+
+import { byId, figure, plural, rebuild, h } from "./dom.js";
+import { total } from "./walk.js";
+
+export class Player {
+  /** moved(taken) is called whenever the place in the episode changes. */
+  constructor(moved) {
+    Object.assign(this, { moved, taken: 0, timer: null });
+    this.load([], null);
+    byId("run").addEventListener("click", () => this.toggle());
+    byId("step").addEventListener("click", () => {
+      this.pause();
+      this.step();
+    });
+    byId("reset").addEventListener("click", () => this.reset());
+    byId("speed").addEventListener("input", (event) => {
+      event.target.setAttribute("aria-valuetext", `${plural(Number(event.target.value), "step")} a second`);
+      if (this.timer) this.run();
+    });
+  }
+
+  /** A new episode, from its start: rewards of the steps, and the optimum from there. */
+  load(rewards, optimum) {
+    this.pause();
+    Object.assign(this, { rewards, optimum, taken: 0 });
+    this.#show();
+  }
+
+  get done() {
+    return this.taken >= this.rewards.length;
+  }
+
+  toggle() {
+    if (this.timer) this.pause();
+    else this.run();
+  }
+
+  run() {
+    this.pause();
+    if (this.done) this.#goto(0);
+    if (!this.rewards.length) return;
+    this.timer = setInterval(() => this.step(), 1000 / Number(byId("speed").value));
+    this.#show();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.#show();
+  }
+
+  step() {
+    if (!this.done) this.#goto(this.taken + 1);
+    if (this.done) this.pause();
+  }
+
+  reset() {
+    this.pause();
+    this.#goto(0);
+  }
+
+  #goto(taken) {
+    this.taken = taken;
+    this.moved(taken);
+    this.#show();
+  }
+
+  #show() {
+    if (!this.rewards) return;
+    byId("run").textContent = this.timer ? "Pause" : this.done && this.taken ? "Again" : "Run";
+    byId("run").disabled = byId("step").disabled = !this.rewards.length;
+    byId("step").disabled ||= this.done;
+    byId("reset").disabled = this.taken === 0;
+    const shown = [
+      ["Return so far", this.taken ? figure(total(this.rewards.slice(0, this.taken))) : figure(0), "so-far"],
+      ["Final return", this.rewards.length ? figure(total(this.rewards)) : "none", "final"],
+      ["Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
+    ];
+    rebuild(byId("figures"), shown.map(([term, text, id]) => h("div", {}, h("dt", {}, term), h("dd", { id }, text))));
+  }
+}

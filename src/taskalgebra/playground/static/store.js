@@ -1,0 +1,58 @@
+// The state of the page, who listens to it, and the way back.
+
+export class Store {
+  constructor(state) {
+    this.state = state;
+    this.past = [];
+    this.future = [];
+    this.listeners = [];
+  }
+
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  /**
+   * Change some keys of the state.
+   *
+   * undoable: keep the old values of these keys for `undo`.
+   * visit: where this is a new place to come back to, an entry in the browser's history.
+   */
+  change(patch, { undoable = false, visit = false } = {}) {
+    if (undoable) {
+      this.past.push(this.#now(patch));
+      this.future = [];
+    }
+    this.#apply(patch, visit);
+  }
+
+  undo() {
+    this.#travel(this.past, this.future);
+  }
+
+  redo() {
+    this.#travel(this.future, this.past);
+  }
+
+  forgetHistory() {
+    this.past = [];
+    this.future = [];
+  }
+
+  #now(patch) {
+    return Object.fromEntries(Object.keys(patch).map((key) => [key, this.state[key]]));
+  }
+
+  #travel(from, to) {
+    const patch = from.pop();
+    if (!patch) return;
+    to.push(this.#now(patch));
+    this.#apply(patch, false);
+  }
+
+  #apply(patch, visit) {
+    const before = this.state;
+    this.state = { ...before, ...patch };
+    for (const listener of this.listeners) listener(this.state, before, visit);
+  }
+}

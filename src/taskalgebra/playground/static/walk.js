@@ -1,0 +1,35 @@
+// What the composed agent does from a cell: the whole episode, worked out from the policy that the
+// server composed and from the rules of the world (a stay on a goal's cell takes the goal).
+
+import { goalAt, goalReward, indexOf, isFree, moved, stepReward } from "./world.js";
+
+const STAY = 4;
+
+/**
+ * The episode from a cell: {cells, rewards, actions, goal, ends}.
+ *
+ * cells[0] is the start; actions[i] leads from cells[i] to cells[i + 1] and pays rewards[i].  The
+ * last action is the stay that takes the goal: it pays its step and the goal's own reward.
+ */
+export function episode(world, solution, start) {
+  const walk = { cells: [start], actions: [], rewards: [], goal: null, ends: false };
+  if (!start || !isFree(world, start)) return walk;
+  const seen = new Set();
+  let cell = start;
+  for (;;) {
+    const at = indexOf(world, cell);
+    const action = solution.actions[at];
+    if (seen.has(at) || action === null || action === undefined) return walk;
+    seen.add(at);
+    const goal = action === STAY ? goalAt(world, cell) : null;
+    if (action === STAY && !goal) return walk;
+    cell = moved(world, cell, action);
+    walk.cells.push(cell);
+    walk.actions.push(action);
+    const wanted = goal && solution.desired.includes(goal.name);
+    walk.rewards.push(stepReward(world) + (goal ? goalReward(world, wanted) : 0));
+    if (goal) return { ...walk, goal: goal.name, ends: true };
+  }
+}
+
+export const total = (rewards) => rewards.reduce((sum, reward) => sum + reward, 0);
