@@ -1,4 +1,4 @@
-"""What the page shows about an expression: mistakes in place, truth table, shortest form, counts."""
+"""What the page shows about an expression: mistakes in place, truth table, short form, counts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from taskalgebra.expression import FALSE, TRUE, And, Expression, Name, Not, Or, 
 from taskalgebra.expression_text import ExpressionError
 from taskalgebra.playground.schema import RefusedError
 from taskalgebra.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
+from taskalgebra.tasks import Task
+
+MOST_OPERATORS = 100
+"""Longer expressions are composed in their simplified form, which is equal and short."""
 
 _WORD = re.compile(r"'[^']*'?|\"[^\"]*\"?|\w+|.", re.DOTALL)
 
@@ -48,21 +52,26 @@ def _product(cube: Cube, names: Sequence[str]) -> Expression:
     return reduce(And, literals) if literals else TRUE
 
 
+def labels_of(tasks: Mapping[str, Task], n_goals: int) -> tuple[int, ...]:
+    """[G], the truth values of the tasks for a goal as one number, the first task highest."""
+    labels = np.zeros(n_goals, np.int64)
+    for task in tasks.values():
+        labels = 2 * labels + task.desired
+    return tuple(labels.tolist())
+
+
 def truth_table(
-    expression: Expression,
-    tasks: Sequence[str],
-    goal_names: Sequence[str],
-    labels: NDArray[np.int64],
+    expression: Expression, tasks: Sequence[str], goal_names: Sequence[str], labels: Sequence[int]
 ) -> dict[str, Any]:
     """The expression under every assignment, the first task counting highest, and who has it."""
     goals: list[list[str]] = [[] for _ in range(1 << len(tasks))]
-    for name, label in zip(goal_names, labels.tolist(), strict=True):
+    for name, label in zip(goal_names, labels, strict=True):
         goals[label].append(name)
     table = expression.truth_table(list(tasks)[::-1])
     return {
         "tasks": list(tasks),
         "rows": [
-            {"in": list(values), "out": bool(table >> i & 1), "goals": goals[i]}
+            {"in": values, "out": bool(table >> i & 1), "goals": goals[i]}
             for i, values in enumerate(_assignments(len(tasks)))
         ],
     }
@@ -75,18 +84,23 @@ def _assignments(n_tasks: int) -> tuple[tuple[bool, ...], ...]:
     )
 
 
-def count_tasks(n_tasks: int, labels: NDArray[np.int64]) -> dict[str, Any]:
-    """How many tasks can be expressed, 2 to the number of labels, and the bound of the paper."""
-    n_labels = len(np.unique(labels))
-    bound = 2 ** (2**n_tasks)
+def count_tasks(n_tasks: int, labels: Sequence[int]) -> dict[str, Any]:
+    """How many tasks can be expressed, 2 to the number of labels, and the bound of the paper.
+
+    Without base tasks there is one label, and the two constants.
+    """
+    n_labels = len(set(labels))
+    count = 2**n_labels
     return {
-        "expressible": 2**n_labels if n_labels <= 53 else float(2**n_labels),
+        "expressible": count if n_labels <= 53 else float(count),  # a power of 2 stays exact
         "labels": n_labels,
-        "bound": f"2^(2^{n_tasks}) = {bound:,}",
+        "bound": f"2^(2^{n_tasks}) = {2**2**n_tasks:,}",
     }
 
 
-def desired_of(expression: Expression, tasks: Mapping[str, Any], n_goals: int) -> NDArray[np.bool_]:
+def desired_of(
+    expression: Expression, tasks: Mapping[str, Task], n_goals: int
+) -> NDArray[np.bool_]:
     """[G], the goals that an expression over goal sets wants."""
     everything = np.ones(n_goals, np.bool_)
     wanted: NDArray[np.bool_] = expression.evaluate(

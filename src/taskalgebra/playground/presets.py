@@ -6,15 +6,17 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from taskalgebra.envs.boxman_board import PAPER_OBJECTS
 from taskalgebra.playground.worlds import four_rooms
 
 MISSING_TORCH = 'Boxman needs torch: pip install "taskalgebra[deep]"'
 
 SKILLS = {
-    "boxman": "the layout of the paper",
-    "boxman-random": "objects anywhere",
-    "boxman-touch": "objects anywhere, collected by touch",
+    "boxman": ("the layout of the paper", ("blue", "square", "purple")),
+    "boxman-random": ("objects anywhere", ("blue", "square", "purple")),
+    "boxman-touch": ("objects anywhere, collected by touch", ("purple", "blue", "square")),
 }
+"""What the shipped networks play, and the tasks they were trained for."""
 
 
 @cache
@@ -43,8 +45,6 @@ def boxman_available() -> bool:
 
 
 def _boxman() -> dict[str, Any]:
-    from taskalgebra.envs.boxman_board import PAPER_OBJECTS
-
     preset: dict[str, Any] = {
         "id": "boxman",
         "title": "Boxman",
@@ -53,10 +53,10 @@ def _boxman() -> dict[str, Any]:
             {
                 "name": name,
                 "title": title,
-                "tasks": ["blue", "square", "purple"],
+                "tasks": list(tasks),
                 "goals": list(PAPER_OBJECTS),
             }
-            for name, title in SKILLS.items()
+            for name, (title, tasks) in SKILLS.items()
         ],
         "available": boxman_available(),
     }

@@ -10,6 +10,7 @@ from threading import Thread
 import uvicorn
 
 from taskalgebra.playground.app import create_app
+from taskalgebra.playground.memory import keep_freed_memory
 from taskalgebra.playground.presets import presets
 from taskalgebra.playground.schema import SolveRequest
 from taskalgebra.playground.solving import solve
@@ -34,6 +35,7 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
     """
     listener = _listen(port)
     address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+    keep_freed_memory()
     warm_up()
     config = uvicorn.Config(
         create_app(),

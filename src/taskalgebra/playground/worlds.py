@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array, Bounds
 from taskalgebra.envs.four_rooms import MAP, FourRooms
-from taskalgebra.graph import BoolArray
+from taskalgebra.graph import BoolArray, IntArray
 from taskalgebra.grid import from_text
 from taskalgebra.planning import ReturnToGoal, return_to_goal
+from taskalgebra.playground.expressions import labels_of
 from taskalgebra.playground.schema import GoalDocument, RefusedError, TaskDocument, WorldDocument
 from taskalgebra.tasks import Task, TaskSpace
 
@@ -36,65 +37,31 @@ class PlannedWorld:
 
     space: TaskSpace
     tasks: dict[str, Task]
-    returns: ReturnToGoal
+    to_goal: Array  # [G, S], G*(s:g), the return on the best way to each goal
+    values: dict[str, Array]  # [G, S], V̄*(s, g) of every base task
+    bounds: Bounds  # V̄*_U and V̄*_∅
     n_cells: int
     cell_of_state: NDArray[np.int64]  # [free cells], numbers of cells on the map, row by row
 
     @cached_property
-    def reached(self) -> BoolArray:
-        """[G, S], whether a goal can be reached."""
-        return np.isfinite(self.returns.to_goal)
+    def next_state(self) -> IntArray:
+        """[A, free cells], where each action leads."""
+        return np.ascontiguousarray(self.space.mdp.next_state[: self.cell_of_state.size].T)
 
     @cached_property
     def ending(self) -> BoolArray:
-        """[S], whether any goal can be reached."""
-        return self.reached.any(axis=0)
+        """[free cells], whether any goal can be reached."""
+        return self.space.mdp.ending[: self.cell_of_state.size]
 
     @cached_property
-    def values(self) -> dict[str, Array]:
-        """V̄*(s, g) of every base task, `[G, S]`."""
-        return {name: self._v_bar(task) for name, task in self.tasks.items()}
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """V̄*_U and V̄*_∅."""
-        return Bounds(self._v_bar(self.space.universal), self._v_bar(self.space.empty))
-
-    @cached_property
-    def labels(self) -> NDArray[np.int64]:
-        """[G], the truth values of the tasks for each goal as one number, the first task highest."""
-        labels = np.zeros(self.space.n_goals, np.int64)
-        for task in self.tasks.values():
-            labels = 2 * labels + task.desired
-        return labels
-
-    def _v_bar(self, task: Task) -> Array:
-        """V̄*_M(s, g) = max{G*(s:g) + r_M(g), max_{g' ≠ g} G*(s:g') + r̄_MIN}  (see planning)."""
-        returns = self.returns
-        there = returns.to_goal + task.goal_reward[:, None]
-        return np.maximum(there, self._elsewhere, out=there)
-
-    @cached_property
-    def _elsewhere(self) -> Array:
-        returns, goals = self.returns, np.arange(self.space.n_goals)[:, None]
-        other = np.where(returns.nearest == goals, returns.second_return, returns.nearest_return)
-        return other + self.r_bar_min
-
-    @property
-    def r_bar_min(self) -> float:
-        """r̄_MIN with S − 1 for the diameter, which no path exceeds.
-
-        Definition 2 asks only that it is low enough, and finding the diameter takes longer than all
-        else together.
-        """
-        space = self.space
-        spread = space.r_min - max(space.r_max, 0.0)
-        return min(space.r_min, spread * space.mdp.n_states)
+    def labels(self) -> tuple[int, ...]:
+        """[G], which tasks want a goal, as one number."""
+        return labels_of(self.tasks, self.space.n_goals)
 
     @property
     def n_bytes(self) -> int:
-        """An estimate of the memory, all values included."""
-        return self.returns.to_goal.nbytes * (len(self.tasks) + 6)
+        """An estimate of the memory."""
+        return self.to_goal.nbytes * (len(self.values) + 4) + 200 * self.n_cells
 
 
 def plan_world(document: WorldDocument) -> PlannedWorld:
@@ -115,22 +82,51 @@ def plan_world(document: WorldDocument) -> PlannedWorld:
     assert mdp.cells is not None
     cells = mdp.cells[: mdp.n_states - mdp.n_goals]
     width = len(document.map[0])
+    returns = return_to_goal(mdp)
+    elsewhere = _elsewhere(space, returns)
     return PlannedWorld(
         space,
         tasks,
-        return_to_goal(mdp),
+        returns.to_goal,
+        {name: _v_bar(task, returns, elsewhere) for name, task in tasks.items()},
+        Bounds(
+            _v_bar(space.universal, returns, elsewhere), _v_bar(space.empty, returns, elsewhere)
+        ),
         len(document.map) * width,
         cells[:, 0] * width + cells[:, 1],
     )
 
 
+def _v_bar(task: Task, returns: ReturnToGoal, elsewhere: Array) -> Array:
+    """V̄*_M(s, g) = max{G*(s:g) + r_M(g), max_{g' ≠ g} G*(s:g') + r̄_MIN}  (see planning)."""
+    there = returns.to_goal + task.goal_reward[:, None]
+    return np.maximum(there, elsewhere, out=there)
+
+
+def _elsewhere(space: TaskSpace, returns: ReturnToGoal) -> Array:
+    """[G, S], the value of ending in the best other goal; r̄_MIN where no goal can be reached.
+
+    A walk can be taken back, so that no way leads between cells with a goal and cells without, and
+    what stands in the latter matters to nobody.  A number instead of −∞ composes faster.
+
+    r̄_MIN is that of Definition 2 with S − 1 for the diameter, which no path exceeds: the definition
+    asks only that it is low enough, and finding the diameter takes longer than all else together.
+    """
+    spread = space.r_min - max(space.r_max, 0.0)
+    r_bar_min = min(space.r_min, spread * space.mdp.n_states)
+    goals = np.arange(space.n_goals)[:, None]
+    other = np.where(returns.nearest == goals, returns.second_return, returns.nearest_return)
+    other[np.isneginf(other)] = 0.0
+    return other + r_bar_min
+
+
 def _check(document: WorldDocument) -> None:
     """Refuse what the schema cannot: things that do not fit together."""
     rows = document.map
-    for r, row in enumerate(rows):
-        if len(row) != len(rows[0]):
+    for r, line in enumerate(rows):
+        if len(line) != len(rows[0]):
             raise RefusedError(
-                f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; make the "
+                f"row {r} of the map has {len(line)} columns, row 0 has {len(rows[0])}; make the "
                 f"rows equally long",
                 f"world.map[{r}]",
             )
@@ -214,11 +210,8 @@ class WorldCache:
             if world is not None:
                 self._worlds.move_to_end(key)
                 return world
-        world = plan_world(document)
-        with self._lock:
-            if key not in self._worlds:
-                self._worlds[key] = world
-                self._used += world.n_bytes
+            world = self._worlds[key] = plan_world(document)
+            self._used += world.n_bytes
             while self._used > self._room and len(self._worlds) > 1:
                 _, oldest = self._worlds.popitem(last=False)
                 self._used -= oldest.n_bytes
