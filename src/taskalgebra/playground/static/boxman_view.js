@@ -40,11 +40,20 @@ export class BoxmanView {
     this.#showChoice(taken);
   }
 
+  /** The screen as a PNG, four times as large. */
+  blob() {
+    const canvas = h("canvas", { width: 4 * SIDE, height: 4 * SIDE });
+    const context = canvas.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.image, 0, 0, 4 * SIDE, 4 * SIDE);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  }
+
   #showChoice(taken) {
     const { q, action_names: names, actions } = this.answer;
     const values = q?.[taken];
     if (!values) {
-      byId("choice").replaceChildren(h("p", { class: "note" }, "The episode is over."));
+      byId("choice").replaceChildren(h("p", {}, "The episode is over."));
       return;
     }
     const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -67,7 +76,7 @@ export class BoxmanView {
     rebuild(byId("game"),
       h("fieldset", { class: "segments" }, h("legend", {}, "Trained for"), choices),
       h("div", { class: "sizes" },
-        h("label", {}, "Layout number",
+        h("label", {}, "Seed",
           h("input", { type: "number", min: 0, max: 2 ** 32 - 1, step: 1, value: game.seed, "data-key": "seed", onchange: (event) => {
             const seed = event.target.valueAsNumber;
             if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) this.change({ seed, agent: null });

@@ -1,7 +1,7 @@
 // Files to keep: the picture as SVG and PNG, and the Python lines that do the same.
 
 import { figure, s } from "./dom.js";
-import { drawAgent, drawMap } from "./picture.js";
+import { drawAll } from "./picture.js";
 import { STEPS, colour, rangeOf } from "./ramp.js";
 import { nColumns, nRows } from "./world.js";
 
@@ -40,7 +40,7 @@ export function pictureFile({ world, solution, show, walk, taken }) {
     s("title", {}, title),
     s("rect", { x: left, y: top, width, height, fill: "#ffffff" }),
     s("text", { x: columns / 2, y: -0.5, "font-size": size, "text-anchor": "middle", ...words }, title),
-    drawMap(world, solution, show), drawAgent(walk, taken), range ? ramp : [], ends ?? []);
+    drawAll({ world, solution, show, walk, taken }), range ? ramp : [], ends ?? []);
   return new XMLSerializer().serializeToString(picture);
 }
 

@@ -86,7 +86,6 @@ export class ExpressionBox {
     if (mine) mine.style.marginLeft = `${left}px`;
     const room = from.width - text.getBoundingClientRect().width;
     text.style.marginLeft = `${Math.max(0, Math.min(left, room))}px`;
-    text.style.display = "inline-block";
   }
 
   #grow() {

@@ -164,6 +164,7 @@ class Page {
   #play(state) {
     this.solver.drop();
     this.boxman.showGame(state.boxman, this.boxmanPreset.skills);
+    if (!this.game) this.#caption("The network is being loaded.");
     this.gamer.ask(state.boxman);
   }
 
@@ -180,6 +181,7 @@ class Page {
     this.box.mark(null);
     for (const id of ["map", "screen", "slices", "meaning"]) byId(id).classList.remove("stale");
     document.body.dataset.answer = answer.expression;
+    byId("lines").textContent = answer.python;
     notify(null);
   }
 
@@ -317,6 +319,10 @@ class Page {
     onClick("share", () => this.#share());
     onClick("png", () => this.#savePng());
     onClick("svg", () => this.solution && save(fileName(this.solution.expression, "svg"), new Blob([this.#file()], { type: "image/svg+xml" })));
+    onClick("copy", async () => {
+      await navigator.clipboard.writeText(byId("lines").textContent);
+      this.#say("Copied.");
+    });
     onClick("python", () => {
       const answer = this.#boxmanOn ? this.game : this.solution;
       if (answer) save(fileName(answer.expression, "py"), new Blob([answer.python], { type: "text/x-python" }));
@@ -344,7 +350,7 @@ class Page {
 
   async #savePng() {
     if (this.#boxmanOn) {
-      if (this.game) save(fileName(this.game.expression, "png"), await (await fetch(this.boxman.image.src)).blob());
+      if (this.game) save(fileName(this.game.expression, "png"), await this.boxman.blob());
     } else if (this.solution) save(fileName(this.solution.expression, "png"), await asPng(this.#file()));
   }
 }

@@ -2,7 +2,7 @@
 // of which only the current cell exists, since a map may have 16,000 of them.
 
 import { byId, figure, h, s } from "./dom.js";
-import { drawAgent, drawCursor, drawMap } from "./picture.js";
+import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
 import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place } from "./world.js";
 
 const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -13,7 +13,7 @@ export class MapView {
     this.root = byId("map");
     this.hands = hands;
     this.cursor = [1, 1];
-    this.layers = { map: s("g"), agent: s("g"), cursor: s("g") };
+    this.layers = { map: s("g"), way: s("g"), goals: s("g"), agent: s("g"), cursor: s("g") };
     this.svg = s("svg", { "aria-hidden": "true", focusable: "false" }, Object.values(this.layers));
     this.row = h("div", { role: "row", class: "hidden" });
     this.root.append(this.svg, this.row);
@@ -28,6 +28,7 @@ export class MapView {
     this.root.setAttribute("aria-rowcount", nRows(world));
     this.root.setAttribute("aria-colcount", nColumns(world));
     this.layers.map.replaceChildren(...drawMap(world, solution, show));
+    this.layers.goals.replaceChildren(drawGoals(world, solution?.desired ?? []));
     this.showAgent(walk, taken);
     this.#showCursor();
   }
@@ -35,7 +36,8 @@ export class MapView {
   /** Draw the agent and its way only. */
   showAgent(walk, taken) {
     this.standing = walk.cells[taken] ?? null;
-    this.layers.agent.replaceChildren(...drawAgent(walk, taken));
+    this.layers.way.replaceChildren(drawWay(walk, taken));
+    this.layers.agent.replaceChildren(...(this.standing ? [drawAgent(this.standing)] : []));
   }
 
   /** A cell in words: what stands there, its value, and what the agent does. */

@@ -36,7 +36,6 @@ export function drawMap(world, solution, show) {
     known && drawValues(world, known),
     s("path", { class: "wall", d: walls.join(""), fill: "#3a3f44", "shape-rendering": "crispEdges" }),
     known && (show === "numbers" ? drawNumbers(world, known) : drawArrows(world, known)),
-    drawGoals(world, solution?.desired ?? []),
   ].filter(Boolean);
 }
 
@@ -91,7 +90,8 @@ function drawNumbers(world, solution) {
   return s("g", { class: "numbers", "font-size": 0.36, "text-anchor": "middle", "font-family": "sans-serif" }, texts);
 }
 
-function drawGoals(world, desired) {
+/** The goals: filled where the task wants them, hollow where not. */
+export function drawGoals(world, desired) {
   const columns = nColumns(world);
   const marks = world.goals.map((goal) => {
     const [row, column] = goal.cell;
@@ -112,34 +112,41 @@ function drawGoals(world, desired) {
     return s("text", { x, y, "text-anchor": anchor }, goal.name);
   });
   const lettering = {
-    class: "names", "font-size": 0.46, "font-weight": 600, "font-family": "sans-serif",
-    fill: PAPER, stroke: INK, "stroke-width": 0.14, "stroke-linejoin": "round", "paint-order": "stroke",
+    class: "names", "font-size": 0.44, "font-weight": 600, "font-family": "sans-serif",
+    fill: PAPER, stroke: INK, "stroke-width": 0.1, "stroke-linejoin": "round", "paint-order": "stroke",
   };
   return s("g", { class: "goals" }, marks, s("g", lettering, names));
 }
 
 const line = (cells) => cells.map(([row, column], i) => `${i ? "L" : "M"}${column + 0.5} ${row + 0.5}`).join("");
 
-/** The way of the agent: behind it solid, before it dotted; and the agent where it stands. */
-export function drawAgent(walk, taken) {
-  const here = walk.cells[taken];
-  if (!here) return [];
+/** The way of the agent: behind it solid, before it dotted. */
+export function drawWay(walk, taken) {
+  if (!walk.cells.length) return s("g");
   const [behind, ahead] = [walk.cells.slice(0, taken + 1), walk.cells.slice(taken)];
   const way = { fill: "none", "stroke-linecap": "round", "stroke-linejoin": "round" };
-  const dotted = { "stroke-dasharray": "0.02 0.3" };
-  const x = here[1] + 0.5;
-  const y = here[0] + 0.5;
-  return [
-    s("path", { d: line(ahead), stroke: INK, "stroke-width": 0.26, ...way, ...dotted }),
-    s("path", { d: line(ahead), stroke: PAPER, "stroke-width": 0.16, ...way, ...dotted, class: "ahead" }),
+  const dotted = { "stroke-dasharray": "0.01 0.33" };
+  return s("g", { class: "way" },
+    s("path", { d: line(ahead), stroke: INK, "stroke-width": 0.22, ...way, ...dotted }),
+    s("path", { d: line(ahead), stroke: PAPER, "stroke-width": 0.14, ...way, ...dotted, class: "ahead" }),
     s("path", { d: line(behind), stroke: PAPER, "stroke-width": 0.26, ...way }),
-    s("path", { d: line(behind), stroke: INK, "stroke-width": 0.12, ...way, class: "behind" }),
-    s("g", { class: "agent", transform: `translate(${x} ${y})` },
-      s("rect", { x: -0.31, y: -0.31, width: 0.62, height: 0.62, rx: 0.18, fill: INK, stroke: PAPER, "stroke-width": 0.08 }),
-      s("circle", { cx: -0.12, cy: -0.04, r: 0.075, fill: PAPER }),
-      s("circle", { cx: 0.12, cy: -0.04, r: 0.075, fill: PAPER })),
-  ];
+    s("path", { d: line(behind), stroke: INK, "stroke-width": 0.12, ...way, class: "behind" }));
 }
+
+export function drawAgent([row, column]) {
+  return s("g", { class: "agent", transform: `translate(${column + 0.5} ${row + 0.5})` },
+    s("rect", { x: -0.31, y: -0.31, width: 0.62, height: 0.62, rx: 0.18, fill: INK, stroke: PAPER, "stroke-width": 0.08 }),
+    s("circle", { cx: -0.12, cy: -0.04, r: 0.075, fill: PAPER }),
+    s("circle", { cx: 0.12, cy: -0.04, r: 0.075, fill: PAPER }));
+}
+
+/** Everything, from the ground up. */
+export const drawAll = ({ world, solution, show, walk, taken }) => [
+  ...drawMap(world, solution, show),
+  drawWay(walk, taken),
+  drawGoals(world, solution?.desired ?? []),
+  walk.cells.length ? drawAgent(walk.cells[taken]) : s("g"),
+];
 
 /** The frame around the cell that the keyboard is on. */
 export function drawCursor([row, column], held) {

@@ -15,7 +15,7 @@ export class WorldPanel {
     const { LIMITS } = worlds;
     rebuild(byId("world"),
       h("div", { class: "scroll" }, world.goals.length || world.tasks.length ? this.#table(world) : null),
-      h("div", { class: "row" },
+      h("div", { class: "row spaced" },
         h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(world)) }, "Add a base task"),
         world.goals.length ? null : h("span", { class: "note" }, "Choose the tool Goal and click a cell.")),
       this.#sizes(world));
