@@ -21,7 +21,7 @@ from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.drawing import Image
 from taskalgebra.mdp import NO_GOAL
 from taskalgebra.playground.expressions import (
-    MOST_OPERATORS,
+    LONG,
     count_tasks,
     labels_of,
     read_expression,
@@ -55,11 +55,10 @@ def play(request: BoxmanRequest) -> bytes:
 
 
 def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, Any]:
-    tasks = list(skills.tasks)
-    expression = read_expression(request.expression, tasks)
-    short = simplified(expression)
-    long = len(expression.steps_over(tasks)) > MOST_OPERATORS
-    agent = skills[short if long else expression]
+    tasks = tuple(skills.tasks)
+    expression, table = read_expression(request.expression, tasks)
+    short = simplified(table, tasks)
+    agent = skills[short if len(request.expression) > LONG else expression]
     world = cast(Boxman, skills.world)
     names = world.space.goal_names
     world.task = agent.task
@@ -78,7 +77,7 @@ def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, 
     labels = labels_of(skills.tasks, len(names))
     return {
         "expression": request.expression,
-        "simplified": short,
+        "simplified": str(short),
         "desired": [n for n, one in zip(names, agent.task.desired, strict=True) if one],
         "frames": [b64encode(png(frame)).decode() for frame in frames],
         "actions": actions,
@@ -88,7 +87,7 @@ def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, 
         "optimum": round(info["optimal_return"], 10),
         "agent": stands,
         "cells": cells,
-        "truth_table": truth_table(expression, tasks, names, labels),
+        "truth_table": truth_table(table, tasks, names, labels),
         "n_tasks": count_tasks(len(tasks), labels),
         "python": boxman_lines(request),
         "milliseconds": round(1e3 * (time.perf_counter() - start), 3),

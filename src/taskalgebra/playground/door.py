@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import orjson
 from fastapi import Request, Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from taskalgebra.playground.schema import MAX_BODY, RefusedError
@@ -17,16 +17,18 @@ from taskalgebra.playground.schema import MAX_BODY, RefusedError
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 JSON = "application/json"
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
-    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+        b"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+]
 """Of every answer.  Styles may stand inside the page, scripts may not."""
 
 
@@ -45,12 +47,8 @@ class Door:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                headers.setdefault(
-                    "Cache-Control",
-                    "no-store" if scope["path"].startswith("/api/") else "no-cache",
-                )
+                kept = b"no-store" if scope["path"].startswith("/api/") else b"no-cache"
+                message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
             await send(message)
 
         headers = Headers(scope=scope)

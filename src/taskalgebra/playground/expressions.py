@@ -1,4 +1,8 @@
-"""What the page shows about an expression: mistakes in place, truth table, short form, counts."""
+"""What the page shows about an expression: mistakes in place, truth table, short form, counts.
+
+A truth table is an integer, as in `taskalgebra.expression`.  The first task counts highest, so that
+its rows, read as binary numbers, are in order.  A goal's *label* is the row that it belongs to.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,49 @@ from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.expression import FALSE, TRUE, And, Expression, Name, Not, Or, parse
+from taskalgebra.expression import (
+    FALSE,
+    TRUE,
+    And,
+    Expression,
+    Name,
+    Not,
+    Or,
+    from_truth_table,
+    parse,
+)
 from taskalgebra.expression_text import ExpressionError
 from taskalgebra.playground.schema import RefusedError
 from taskalgebra.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
 from taskalgebra.tasks import Task
 
-MOST_OPERATORS = 100
-"""Longer expressions are composed in their simplified form, which is equal and short."""
+LONG = 400
+"""Characters from which an expression is composed in its simplified form, equal and short."""
 
 _WORD = re.compile(r"'[^']*'?|\"[^\"]*\"?|\w+|.", re.DOTALL)
 
 
-def read_expression(text: str, names: Sequence[str]) -> Expression:
-    """The expression, or a RefusedError with the characters that are wrong."""
+def read_expression(text: str, names: Sequence[str]) -> tuple[Expression, int]:
+    """The expression and its truth table, or a RefusedError with the characters that are wrong."""
     try:
-        return parse(text, names)
+        expression = parse(text, names)
     except ExpressionError as error:
         word = _WORD.match(text, error.position)
         end = word.end() if word else error.position
         raise RefusedError(error.reason, "expression", span=(error.position, end)) from None
+    return expression, expression.truth_table(names[::-1])
 
 
-@lru_cache(maxsize=1024)
-def simplified(expression: Expression) -> str:
+@lru_cache(maxsize=4096)
+def simplified(table: int, names: tuple[str, ...]) -> Expression:
     """A sum of products: the shortest, or for 6 names, where that can take seconds, a short one."""
-    canonical = expression.canonical()
-    if len(canonical.names) < EXACT_NAMES:
-        return str(expression.simplify())
-    cubes = irredundant_cover(canonical.table, 0, len(canonical.names))
-    products = [_product(cube, canonical.names) for cube in cubes]
-    return str(reduce(Or, products)) if products else str(FALSE)
+    cubes = irredundant_cover(table, 0, len(names))
+    short = reduce(Or, [_product(cube, names[::-1]) for cube in cubes]) if cubes else FALSE
+    canonical = short.canonical()
+    if len(canonical.names) == EXACT_NAMES:
+        return short
+    return from_truth_table(canonical.table, canonical.names)
 
 
 def _product(cube: Cube, names: Sequence[str]) -> Expression:
@@ -53,26 +67,30 @@ def _product(cube: Cube, names: Sequence[str]) -> Expression:
 
 
 def labels_of(tasks: Mapping[str, Task], n_goals: int) -> tuple[int, ...]:
-    """[G], the truth values of the tasks for a goal as one number, the first task highest."""
+    """[G], the row of the truth table that each goal belongs to."""
     labels = np.zeros(n_goals, np.int64)
     for task in tasks.values():
         labels = 2 * labels + task.desired
     return tuple(labels.tolist())
 
 
+def wanted(table: int, labels: Sequence[int]) -> list[bool]:
+    """[G], whether the expression is true for a goal."""
+    return [bool(table >> label & 1) for label in labels]
+
+
 def truth_table(
-    expression: Expression, tasks: Sequence[str], goal_names: Sequence[str], labels: Sequence[int]
+    table: int, tasks: Sequence[str], goal_names: Sequence[str], labels: Sequence[int]
 ) -> dict[str, Any]:
-    """The expression under every assignment, the first task counting highest, and who has it."""
+    """The expression under every assignment, and the goals that have it."""
     goals: list[list[str]] = [[] for _ in range(1 << len(tasks))]
     for name, label in zip(goal_names, labels, strict=True):
         goals[label].append(name)
-    table = expression.truth_table(list(tasks)[::-1])
     return {
-        "tasks": list(tasks),
+        "tasks": tasks,
         "rows": [
-            {"in": values, "out": bool(table >> i & 1), "goals": goals[i]}
-            for i, values in enumerate(_assignments(len(tasks)))
+            {"in": values, "out": bool(table >> row & 1), "goals": goals[row]}
+            for row, values in enumerate(_assignments(len(tasks)))
         ],
     }
 
@@ -96,16 +114,3 @@ def count_tasks(n_tasks: int, labels: Sequence[int]) -> dict[str, Any]:
         "labels": n_labels,
         "bound": f"2^(2^{n_tasks}) = {2**2**n_tasks:,}",
     }
-
-
-def desired_of(
-    expression: Expression, tasks: Mapping[str, Task], n_goals: int
-) -> NDArray[np.bool_]:
-    """[G], the goals that an expression over goal sets wants."""
-    everything = np.ones(n_goals, np.bool_)
-    wanted: NDArray[np.bool_] = expression.evaluate(
-        {name: task.desired for name, task in tasks.items()},
-        universal=everything,
-        empty=~everything,
-    )
-    return wanted

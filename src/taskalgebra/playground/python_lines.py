@@ -5,8 +5,8 @@ from __future__ import annotations
 from taskalgebra.playground.schema import BoxmanRequest, WorldDocument
 
 
-def world_lines(document: WorldDocument, expression: str) -> str:
-    """Lines that build a drawn world, solve its tasks and ask for the expression."""
+def world_lines(document: WorldDocument) -> str:
+    """Lines that build a drawn world and solve its tasks; `skills[expression]` follows them."""
     rows = "\n".join([f'    "{row}",' for row in document.map])
     goals = "\n".join([f"    {goal.name!r}: {goal.cell}," for goal in document.goals])
     tasks = "\n".join(
@@ -32,8 +32,6 @@ tasks = {{
 {tasks}
 }}
 skills = ta.solve(space, tasks)
-agent = skills[{expression!r}]
-agent.show()
 """
 
 

@@ -15,18 +15,15 @@ import orjson
 from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array
-from taskalgebra.expression import Expression, parse
 from taskalgebra.extended import compose
 from taskalgebra.graph import BoolArray
 from taskalgebra.playground.expressions import (
-    MOST_OPERATORS,
-    count_tasks,
-    desired_of,
+    LONG,
     read_expression,
     simplified,
     truth_table,
+    wanted,
 )
-from taskalgebra.playground.python_lines import world_lines
 from taskalgebra.playground.schema import SolveRequest
 from taskalgebra.playground.worlds import PlannedWorld, WorldCache
 from taskalgebra.policy import greedy
@@ -39,86 +36,78 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
     """The answer to a request, as JSON."""
     start = time.perf_counter()
     world = worlds.planned(request.world)
-    tasks, names = list(world.tasks), world.space.goal_names
-    expression = read_expression(request.expression, tasks)
-    wanted = desired_of(expression, world.tasks, len(names))
-    short = simplified(expression)
-    v_bar = _composed(world, expression, short)
+    tasks, names = world.task_names, world.space.goal_names
+    expression, table = read_expression(request.expression, tasks)
+    short = simplified(table, tasks)
+    desired = wanted(table, world.labels)
+    long = len(request.expression) > LONG
+    v_bar = compose(short if long else expression, world.values, world.bounds)  # [G, S]
     values, actions = _act(world, v_bar)
-    optimum = _optimum(world, wanted)
+    best = _optimum(world, desired)
     answer: dict[str, Any] = {
         "expression": request.expression,
-        "simplified": short,
-        "desired": [name for name, one in zip(names, wanted, strict=True) if one],
-        "values": _on_map(world, values),
-        "actions": _digits_on_map(world, actions),
-        "optimum": _on_map(world, optimum),
+        "simplified": str(short),
+        "desired": [name for name, one in zip(names, desired, strict=True) if one],
+        "values": (written := _json(world, values)),
+        "actions": _json_digits(world, actions),
+        "optimum": written if np.array_equal(values, best, equal_nan=True) else _json(world, best),
     }
     if request.slices:
         answer["slices"] = [
-            {"goal": name, "values": _on_map(world, _slice(world, v_bar, g))}
+            {"goal": name, "values": _json(world, _slice(world, v_bar, g))}
             for g, name in enumerate(names)
         ]
-    document, seen = request.world, values[world.ending]
+    lines = f"{world.lines}agent = skills[{request.expression!r}]\nagent.show()\n"
     answer |= {
-        "truth_table": truth_table(expression, tasks, names, world.labels),
-        "n_tasks": count_tasks(len(tasks), world.labels),
-        "rewards": {
-            "step": document.step_reward,
-            "desired": document.r_universal,
-            "other": document.step_reward if document.r_empty is None else document.r_empty,
-        },
-        "range": [round(float(seen.min()), DECIMALS), round(float(seen.max()), DECIMALS)],
-        "python": world_lines(document, request.expression),
+        "truth_table": truth_table(table, tasks, names, world.labels),
+        "n_tasks": world.n_tasks,
+        "rewards": world.rewards,
+        "range": [float(np.nanmin(values)), float(np.nanmax(values))],
+        "python": lines,
         "milliseconds": round(1e3 * (time.perf_counter() - start), 3),
     }
-    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def _composed(world: PlannedWorld, expression: Expression, short: str) -> Array:
-    """V̄(s, g) of the expression, `[G, S]`, from those of the base tasks (Definition 4)."""
-    if len(expression.steps_over(world.tasks)) > MOST_OPERATORS:
-        expression = parse(short)
-    return compose(expression, world.values, world.bounds)
+    return orjson.dumps(answer)
 
 
 def _act(world: PlannedWorld, v_bar: Array) -> tuple[Array, NDArray[np.int64]]:
     """V and the greedy action in every free cell, from Q(s, a) = r_step + max_g V̄(s', g)."""
-    q = _step_reward(world) + v_bar.max(axis=0)[world.next_state]  # [A, free cells]
-    values: Array = q.max(axis=0)
-    values[~world.ending] = np.nan
-    return values, greedy(np.ascontiguousarray(q.T)[:, None, :])
+    q = v_bar.max(axis=0)[world.next_state]  # [A, free cells]
+    q += world.rewards["step"]
+    actions = greedy(np.ascontiguousarray(q.T)[:, None, :])
+    return _shown(q.max(axis=0), world.ending), actions
+
+
+def _optimum(world: PlannedWorld, desired: list[bool]) -> Array:
+    """V*(s) in every free cell: the best over goals of the way there and the task's reward."""
+    space = world.space
+    reward = np.where(desired, space.r_universal, space.r_empty)
+    best = (world.to_goal + reward[:, None]).max(axis=0)
+    return _shown(best[: world.ending.size], world.ending)
 
 
 def _slice(world: PlannedWorld, v_bar: Array, goal: int) -> Array:
-    """max_a Q̄(s, g, a) of one goal in every free cell; NaN where the goal cannot be reached."""
-    best: Array = _step_reward(world) + v_bar[goal][world.next_state].max(axis=0)
-    best[np.isneginf(world.to_goal[goal, : best.size])] = np.nan
-    return best
+    """max_a Q̄(s, g, a) of one goal in every free cell, where the goal can be reached."""
+    best = v_bar[goal][world.next_state].max(axis=0)
+    best += world.rewards["step"]
+    return _shown(best, np.isfinite(world.to_goal[goal, : best.size]))
 
 
-def _step_reward(world: PlannedWorld) -> float:
-    return float(world.space.mdp.step_reward[0, 0])
+def _shown(values: Array, known: BoolArray) -> Array:
+    """Values as they are shown: rounded, and NaN where there is none."""
+    shown: Array = values.round(DECIMALS)
+    shown[~known] = np.nan
+    return shown
 
 
-def _optimum(world: PlannedWorld, wanted: BoolArray) -> Array:
-    """V*(s) in every free cell: the best over goals of the way there and the task's reward."""
-    space = world.space
-    reward = np.where(wanted, space.r_universal, space.r_empty)
-    best: Array = (world.to_goal + reward[:, None]).max(axis=0)[: world.ending.size]
-    best[~world.ending] = np.nan
-    return best
-
-
-def _on_map(world: PlannedWorld, values: Array) -> Array:
-    """[cells], numbers of free cells put on the map; NaN, in JSON null, where there is none."""
+def _json(world: PlannedWorld, values: Array) -> orjson.Fragment:
+    """Values of free cells on the map, as JSON, where NaN becomes null."""
     on_map = np.full(world.n_cells, np.nan)
-    on_map[world.cell_of_state] = values.round(DECIMALS)
-    return on_map
+    on_map[world.cell_of_state] = values
+    return orjson.Fragment(orjson.dumps(on_map, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
-def _digits_on_map(world: PlannedWorld, actions: NDArray[np.int64]) -> orjson.Fragment:
-    """[cells], the actions as JSON, null where no goal can be reached; as bytes, for speed."""
+def _json_digits(world: PlannedWorld, actions: NDArray[np.int64]) -> orjson.Fragment:
+    """Actions on the map, as JSON, null where no goal can be reached; built as bytes, for speed."""
     digits = np.full((world.n_cells, 2), ord(","), np.uint8)
     digits[:, 0] = ord("n")
     digits[world.cell_of_state, 0] = np.where(world.ending, ord("0") + actions, ord("n"))

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from taskalgebra.envs.four_rooms import MAP, FourRooms
 from taskalgebra.graph import BoolArray, IntArray
 from taskalgebra.grid import from_text
 from taskalgebra.planning import ReturnToGoal, return_to_goal
-from taskalgebra.playground.expressions import labels_of
+from taskalgebra.playground.expressions import count_tasks, labels_of
+from taskalgebra.playground.python_lines import world_lines
 from taskalgebra.playground.schema import GoalDocument, RefusedError, TaskDocument, WorldDocument
 from taskalgebra.tasks import Task, TaskSpace
 
@@ -42,6 +44,8 @@ class PlannedWorld:
     bounds: Bounds  # V̄*_U and V̄*_∅
     n_cells: int
     cell_of_state: NDArray[np.int64]  # [free cells], numbers of cells on the map, row by row
+    rewards: dict[str, float]  # of a step, a desired goal, and any other goal
+    lines: str  # the program that makes this world and its skills
 
     @cached_property
     def next_state(self) -> IntArray:
@@ -57,6 +61,16 @@ class PlannedWorld:
     def labels(self) -> tuple[int, ...]:
         """[G], which tasks want a goal, as one number."""
         return labels_of(self.tasks, self.space.n_goals)
+
+    @cached_property
+    def task_names(self) -> tuple[str, ...]:
+        """The base tasks, in order."""
+        return tuple(self.tasks)
+
+    @cached_property
+    def n_tasks(self) -> dict[str, Any]:
+        """How many tasks can be expressed."""
+        return count_tasks(len(self.tasks), self.labels)
 
     @property
     def n_bytes(self) -> int:
@@ -94,6 +108,8 @@ def plan_world(document: WorldDocument) -> PlannedWorld:
         ),
         len(document.map) * width,
         cells[:, 0] * width + cells[:, 1],
+        {"step": document.step_reward, "desired": document.r_universal, "other": low},
+        world_lines(document),
     )
 
 
