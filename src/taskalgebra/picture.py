@@ -61,6 +61,15 @@ def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bo
     return "\n".join(lines)
 
 
+def legend(low: float, high: float, *, colour: bool, steps: int = 24) -> str:
+    """A line that explains the signs and, in colour, the scale of values."""
+    signs = f"◆ wanted   ◇ not wanted   value {low:.2f}"
+    if not colour:
+        return f"{signs} to {high:.2f}"
+    ramp = "".join(_paint(" ", i / (steps - 1)) for i in range(steps))
+    return f"{signs} {ramp} {high:.2f}"
+
+
 def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
     """Draw the map with its goals and the agent, one cell three columns wide, without colour.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from taskalgebra import __version__
-from taskalgebra.cli import play, reproduce
+from taskalgebra.cli import play, reproduce, solve
 from taskalgebra.cli.commands import add
 
 app = typer.Typer(
@@ -35,5 +35,6 @@ def taskalgebra(
     """Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT."""
 
 
+add(app, solve.solve, examples=solve.EXAMPLES)
 add(app, reproduce.reproduce, examples=reproduce.EXAMPLES)
 add(app, play.play, examples=play.EXAMPLES)

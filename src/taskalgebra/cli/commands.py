@@ -5,19 +5,66 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taskalgebra import catalogue
 from taskalgebra.cli import FAILED, INTERRUPTED, OK
 
+if TYPE_CHECKING:
+    from taskalgebra.skills import Skills
+
+
+def _complete_world(incomplete: str) -> list[tuple[str, str]]:
+    return catalogue.completions(incomplete)
+
+
+WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a folder of saved skills."
+World = Annotated[
+    str,
+    typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
+]
+WorldArgument = Annotated[
+    str, typer.Argument(metavar="[WORLD]", autocompletion=_complete_world, help=WORLD_HELP)
+]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tasks",
+        "-t",
+        metavar="TASK",
+        help="A base task: the name of one, or NAME=GOAL,GOAL. Repeat it for more than one.",
+    ),
+]
+Slip = Annotated[
+    float,
+    typer.Option(
+        "--slip",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        show_default=False,
+        help="How often a move goes astray; in Four Rooms and maps.",
+    ),
+]
+Episodes = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Episodes to play; by default 1000, with networks 100."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Equal seeds give equal results.")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of text and tables.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results.")]
+
+
+def usual_episodes(skills: Skills) -> int:
+    """How many episodes to play unless told: networks take longer."""
+    return 1000 if skills.networks is None else 100
+
 
 Examples = Sequence[tuple[str, str]]
 """Commands without `taskalgebra`, and what each does."""

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Timer
 from typing import Any, final
 
 from rich import box
@@ -50,10 +51,20 @@ class Output:
         if self.text:
             self.out.print(text, markup=False)
 
-    def raw(self, text: str) -> None:
-        """Print text that holds its own colours."""
+    def ansi(self, text: str) -> None:
+        """Print text with colours of its own, as far as the terminal has them."""
         if self.text:
-            self.out.file.write(text + "\n")
+            self.out.print(Text.from_ansi(text), crop=False, no_wrap=True)
+
+    @property
+    def width(self) -> int:
+        """Columns to write in."""
+        return self.out.width
+
+    @property
+    def colour(self) -> bool:
+        """Whether colours can be shown."""
+        return self.out.color_system is not None and not self.out.no_color
 
     def note(self, text: str) -> None:
         """Say something by the way, on stderr."""
@@ -87,6 +98,23 @@ class Output:
         """Print the JSON document, if it was asked for; numbers that are not finite become null."""
         if self.json:
             print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[None]:
+        """A word on a terminal while something takes longer than a moment."""
+        if self.quiet or not self.err.is_terminal:
+            yield
+            return
+        status = self.err.status(what)
+        timer = Timer(PATIENCE / 2, status.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            status.stop()
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Meter]:

@@ -36,8 +36,10 @@ def draw_actions(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
     actions: NDArray[Any],
+    *,
+    size: float = 1.0,
 ) -> None:
-    """An arrow for a move; a dot for `stay`."""
+    """An arrow for a move; a dot for `stay`.  Wide maps need a smaller size."""
     moves = np.array([ARROWS.get(str(action), (0, 0)) for action in actions])
     moving = moves.any(axis=1)
     dx, dy = 0.78 * moves[moving].T
@@ -49,7 +51,7 @@ def draw_actions(
         angles="xy",
         scale_units="xy",
         scale=1,
-        width=0.011,
+        width=0.011 * size,
         headwidth=3.2,
         headlength=2.8,
         headaxislength=2.5,
@@ -58,5 +60,12 @@ def draw_actions(
         linewidth=0.25,
     )
     axes.plot(
-        columns[~moving], rows[~moving], "o", ms=4.5, mfc="white", mec="black", mew=0.6, ls=""
+        columns[~moving],
+        rows[~moving],
+        "o",
+        ms=4.5 * size,
+        mfc="white",
+        mec="black",
+        mew=0.6,
+        ls="",
     )
