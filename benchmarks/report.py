@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
 from collections.abc import Callable
+
+RECORDS = "TASKALGEBRA_BENCH_RECORDS"
 
 
 class Report:
@@ -25,6 +29,7 @@ class Report:
 
     def note(self, name: str, figure: float, unit: str) -> None:
         """A figure without a bar, to put the others in proportion."""
+        _record({"measure": name.strip(), "figure": figure, "unit": unit})
         print(f"{name:<72} {figure:>10.4g} {unit}")
 
     def fact(self, name: str, found: str) -> None:
@@ -39,11 +44,20 @@ class Report:
 
     def _line(self, name: str, figure: float, bar: str, ok: bool, unit: str) -> None:
         self.short = self.short or not ok
+        _record({"measure": name.strip(), "figure": figure, "unit": unit, "bar": bar, "ok": ok})
         print(f"{name:<72} {figure:>11.4g}{unit} {bar:>12}  {'ok' if ok else 'short'}", flush=True)
 
     def finish(self) -> None:
         """Leave with exit code 1 if any bar fell short."""
         sys.exit(1 if self.short else 0)
+
+
+def _record(entry: dict[str, object]) -> None:
+    """Note a figure where `taskalgebra bench` asked for it, one JSON document a line."""
+    place = os.environ.get(RECORDS)
+    if place:
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 def best_time(function: Callable[[], object], repeat: int = 5) -> float:

@@ -75,8 +75,9 @@ class AssumptionReport(Mapping[str, Finding]):
             ],
         }
 
-    def __str__(self) -> str:
-        """One line a finding, then what follows from them."""
+    @property
+    def verdict(self) -> str:
+        """What follows from the findings."""
         if self.boolean_algebra:
             verdict = "Theorems 1 to 3 apply: any expression is solved optimally, without learning."
         elif self.zero_shot_optimal:
@@ -93,7 +94,11 @@ class AssumptionReport(Mapping[str, Finding]):
             )
         if not self[REACHABLE].holds:
             verdict += " From where a goal cannot be reached, it is as good as absent."
-        return "\n".join([*(str(finding) for finding in self.findings), verdict])
+        return verdict
+
+    def __str__(self) -> str:
+        """One line a finding, then what follows from them."""
+        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
 
     def __getitem__(self, name: str) -> Finding:
         """The finding of this name."""

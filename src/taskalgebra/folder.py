@@ -80,20 +80,24 @@ class Folder:
             words = (json.dumps(manifest, indent=2) + "\n").encode()
         except (TypeError, ValueError) as error:
             raise StoreError(f"the manifest cannot be written as JSON: {error}") from None
-        self._claim(path)
+        self.claim(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the directory {path}: {error}") from None
         with _only_writer(path):
-            before = self._claim(path)
+            before = self.claim(path)
             replace(path / name, data, f"{self.kind}-")
             replace(path / MANIFEST, words, f"{self.kind}-")
             if before is not None and before["data"] != name:
                 (path / before["data"]).unlink(missing_ok=True)
 
-    def _claim(self, path: Path) -> dict[str, Any] | None:
-        """Make sure that a directory is ours to write to; return the manifest it holds, if any."""
+    def claim(self, path: Path) -> dict[str, Any] | None:
+        """Make sure that a directory is ours to write to; return the manifest it holds, if any.
+
+        Raises:
+            StoreError: it is a file, or holds something else.
+        """
         if path.exists() and not path.is_dir():
             raise StoreError(f"{path} is a file; give a directory to save skills in")
         if (path / MANIFEST).exists():

@@ -41,7 +41,7 @@ from taskalgebra.extended import (
 )
 from taskalgebra.folder import NETWORKS, StoreError, format_of
 from taskalgebra.learning.deep_settings import DeepSettings, preset
-from taskalgebra.learning.progress import TerminalProgress
+from taskalgebra.learning.progress import Share, ShareProgress, TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.mdp import FiniteMDP
 from taskalgebra.open_world import OpenWorld
@@ -112,6 +112,7 @@ def learn(
     r_bar_min: float | None = None,
     folder: str | Path | None = None,
     log_dir: str | Path | None = None,
+    progress: Share | None = None,
 ) -> Skills:
     """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
 
@@ -131,6 +132,8 @@ def learn(
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
         folder: in an open world, where checkpoints are kept; a training that was stopped goes on.
         log_dir: in an open world, where TensorBoard finds loss and scores; needs its extra.
+        progress: told the share of the learning that is done, from 0 to 1, and for which task; by
+            default a terminal shows it.
 
     Raises:
         ValueError: some goal was never met, so that its values are not known; or an episode can
@@ -143,7 +146,7 @@ def learn(
                 "settings.n_updates gradient steps, with the penalty settings.low"
             )
         return _learn_networks(
-            cast("OpenEnvironment", world), tasks, settings, seed, folder, log_dir
+            cast("OpenEnvironment", world), tasks, settings, seed, folder, log_dir, progress
         )
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
@@ -164,16 +167,17 @@ def learn(
     learned = []
     wanted = [("M_U", space.universal), ("M_∅", space.empty), *base.items()]
     for i, (name, task) in enumerate(wanted):
-        progress = TerminalProgress(f"learning {name}", stop)
+        line = TerminalProgress(f"learning {name}", stop)
+        told = None if progress is None else ShareProgress(progress, name, i, len(wanted), stop)
         run = goal_oriented_q_learning(
             task,
             stop,
             settings=settings,
             seed=_seed(seed) + i * 2**32,
             r_bar_min=low,
-            progress=progress,
+            progress=told or line,
         )
-        progress.close()
+        line.close()
         if run.interrupted:
             raise KeyboardInterrupt
         missed = sorted(set(range(mdp.n_goals)) - set(run.seen_goals.tolist()))
@@ -202,6 +206,7 @@ def _learn_networks(
     seed: int,
     folder: str | Path | None,
     log_dir: str | Path | None,
+    progress: Share | None,
 ) -> Skills:
     deep = _torch_module("taskalgebra.deep")
     if settings is None or isinstance(settings, str):
@@ -210,6 +215,8 @@ def _learn_networks(
         raise TypeError(f"an open world needs DeepSettings, or 'fast' or 'paper'; got {settings!r}")
     base = _base_tasks(world.space, world.tasks, tasks)
     listeners: list[Listener] = [deep.TerminalChapters(settings)]
+    if progress is not None:
+        listeners = [_shares(progress, settings, list(base), world.shared_absorbing)]
     if log_dir is not None:
         listeners.append(
             _torch_module("taskalgebra.learning.dqn_log").TensorBoardLog(Path(log_dir))
@@ -228,6 +235,19 @@ def _learn_networks(
         listen=listen,
     )
     return _of_networks(networks, world)
+
+
+def _shares(
+    progress: Share, settings: DeepSettings, names: list[str], shared_absorbing: bool
+) -> Listener:
+    """Tell the share of a training that is done; each network takes as long as the others."""
+    separate = settings.own_rewards or not shared_absorbing
+
+    def listen(name: str, chapter: Chapter, score: float) -> None:
+        before, n_networks = (names.index(name), len(names)) if separate else (0, 1)
+        progress((before + chapter.n_updates / settings.n_updates) / n_networks, name)
+
+    return listen
 
 
 def _of_networks(networks: Networks, world: OpenEnvironment | None) -> Skills:

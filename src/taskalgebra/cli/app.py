@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from taskalgebra import __version__
-from taskalgebra.cli import play, reproduce, solve
+from taskalgebra.cli import bench, check, evaluate, learn, play, reproduce, solve
+from taskalgebra.cli import list as list_
 from taskalgebra.cli.commands import add
 
 app = typer.Typer(
@@ -35,6 +36,14 @@ def taskalgebra(
     """Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT."""
 
 
-add(app, solve.solve, examples=solve.EXAMPLES)
-add(app, reproduce.reproduce, examples=reproduce.EXAMPLES)
-add(app, play.play, examples=play.EXAMPLES)
+for command in (
+    (solve.solve, solve.EXAMPLES),
+    (learn.learn, learn.EXAMPLES),
+    (evaluate.evaluate, evaluate.EXAMPLES),
+    (check.check, check.EXAMPLES),
+    (reproduce.reproduce, reproduce.EXAMPLES),
+    (play.play, play.EXAMPLES),
+    (bench.bench, bench.EXAMPLES),
+    (list_.list_, list_.EXAMPLES),
+):
+    add(app, command[0], examples=command[1])

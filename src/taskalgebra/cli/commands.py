@@ -91,8 +91,8 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             code = command(*args, **kwargs)
-        except KeyboardInterrupt:
-            print("\nstopped; finished results are kept", file=sys.stderr)
+        except KeyboardInterrupt as stopped:
+            print(f"\n{str(stopped) or 'stopped; finished results are kept'}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
             raise

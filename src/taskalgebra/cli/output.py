@@ -87,12 +87,17 @@ class Output:
         """
         if not self.text:
             return
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name, side in columns.items():
             table.add_column(escape(name), justify=side, overflow="fold")  # type: ignore[arg-type]
         for row in rows:
             table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in row))
-        self.out.print(table)
+        with self.out.capture() as capture:
+            self.out.print(table)
+        lines = [line.rstrip() for line in capture.get().splitlines()]
+        if title is not None:
+            self.line(title)
+        self.out.file.write("\n".join(lines[title is None :]) + "\n")
 
     def figures(self, document: Mapping[str, Any]) -> None:
         """Print the JSON document, if it was asked for; numbers that are not finite become null."""

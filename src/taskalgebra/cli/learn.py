@@ -1,0 +1,204 @@
+"""`taskalgebra learn`: learn base tasks by interaction, and save them as skills."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from taskalgebra import catalogue
+from taskalgebra.cli import OK
+from taskalgebra.cli.commands import (
+    Failure,
+    Json,
+    Quiet,
+    Seed,
+    Slip,
+    Tasks,
+    WorldArgument,
+    usual_episodes,
+)
+from taskalgebra.cli.output import Output
+
+if TYPE_CHECKING:
+    from taskalgebra.envs.boxman import Boxman
+    from taskalgebra.envs.world import World
+    from taskalgebra.learning.deep_settings import DeepSettings
+    from taskalgebra.skills import Skills
+
+EXAMPLES = (
+    ("learn --out rooms", "Four Rooms by Q-learning, saved in rooms/"),
+    ("learn maze.txt --out maze --steps 100000", "a map of your own, for so many steps a task"),
+    ("learn four-rooms --slip 0.1 --out slippery", "where moves slip"),
+    ("learn boxman --out game --seed 1", "networks, from pixels: some minutes"),
+    ('solve "top ^ left" --world rooms', "what to do with them"),
+)
+
+
+def learn(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where to save the skills.")
+    ],
+    world: WorldArgument = catalogue.DEFAULT,
+    tasks: Tasks = None,
+    slip: Slip = 0.0,
+    steps: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Tables: steps to learn each task for."),
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Tables: episodes to learn each task for."),
+    ] = None,
+    updates: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Networks: gradient steps.")
+    ] = None,
+    settings: Annotated[
+        Literal["fast", "paper"],
+        typer.Option(metavar="fast|paper", help="Networks: our settings, or the paper's own."),
+    ] = "fast",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Networks: forget a training that was stopped.")
+    ] = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Learn base tasks by interaction, as Algorithm 1 does, and save them as skills.
+
+    Four Rooms and maps are learned as tables, Boxman as networks, which need torch. A training of
+    networks that was stopped goes on when the same command is given again.
+    """
+    output = Output(json, quiet)
+    from taskalgebra.envs.boxman import Boxman
+
+    opened = catalogue.open_world(world, slip_probability=slip)
+    if isinstance(opened, Boxman):
+        if steps or episodes:
+            raise typer.BadParameter("--steps and --episodes are for tables; networks: --updates")
+        chosen = _deep_settings(world, settings, updates)
+        skills = _networks(output, world, opened, tasks or [], chosen, out, fresh, seed)
+    else:
+        if updates or settings != "fast" or fresh:
+            raise typer.BadParameter("--updates, --settings and --fresh are for networks; --steps")
+        skills = _tables(output, world, opened, tasks or [], steps, episodes, out, seed)
+    _tell(output, skills, world, out, seed)
+    return OK
+
+
+def _tables(
+    output: Output,
+    name: str,
+    world: World,
+    tasks: list[str],
+    steps: int | None,
+    episodes: int | None,
+    out: Path,
+    seed: int,
+) -> Skills:
+    from taskalgebra import store
+    from taskalgebra.skills import learn
+
+    base = catalogue.base_tasks(name, world, tasks)
+    store.FOLDER.claim(out)
+    try:
+        with output.progress("learning") as meter:
+            skills = learn(
+                world,
+                base,
+                steps=steps,
+                episodes=episodes,
+                seed=seed,
+                progress=lambda share, task: meter(share, f"learning {task}"),
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            "stopped; nothing was saved, give the same command to start again"
+        ) from None
+    skills.save(out)
+    return skills
+
+
+def _deep_settings(name: str, preset: str, updates: int | None) -> DeepSettings:
+    """The settings that the shipped networks were trained with, or the paper's."""
+    from dataclasses import replace
+    from importlib.util import find_spec
+
+    for package in ("torch", "safetensors"):
+        if find_spec(package) is None:
+            raise Failure(f'networks need {package}: pip install "taskalgebra[deep]"')
+    from taskalgebra.experiments.boxman_training import RECIPES
+    from taskalgebra.learning.deep_settings import PAPER
+
+    recipe = RECIPES[name]
+    ours = RECIPES[recipe.start or name].settings  # a network from nothing takes as long as that
+    chosen = PAPER if preset == "paper" else ours
+    if updates is None:
+        return chosen
+    return replace(chosen, n_updates=updates, chapter=min(chosen.chapter, updates))
+
+
+def _networks(
+    output: Output,
+    name: str,
+    world: Boxman,
+    tasks: list[str],
+    settings: DeepSettings,
+    out: Path,
+    fresh: bool,
+    seed: int,
+) -> Skills:
+    from taskalgebra import network_store
+    from taskalgebra.skills import learn
+
+    base = catalogue.base_tasks(name, world, tasks)
+    network_store.FOLDER.claim(out)
+    folder = out.with_name(f"{out.name}.training")
+    if fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    gone_on = folder.exists()
+    if gone_on:
+        output.note(f"going on with the training in {folder}; --fresh would start anew")
+    try:
+        with output.progress("training") as meter:
+            meter(0.0)
+            skills = learn(
+                world,
+                base,
+                settings=settings,
+                seed=seed,
+                folder=folder,
+                progress=lambda share, task: meter(share, f"training {task}"),
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; the training so far is in {folder}, give the same command to go on"
+        ) from None
+    except ValueError as error:
+        hint = f"; {folder} may be of another training: --fresh starts anew" if gone_on else ""
+        raise Failure(f"{error}{hint}") from error
+    skills.save(out)
+    shutil.rmtree(folder, ignore_errors=True)
+    return skills
+
+
+def _tell(output: Output, skills: Skills, world: str, out: Path, seed: int) -> None:
+    from taskalgebra.cli.evaluate import document, played, show
+    from taskalgebra.expression_text import quote
+
+    agents = [skills[quote(name)] for name in skills]
+    last = list(skills)[-1]
+    found = played(output, agents, usual_episodes(skills), seed)
+    show(output, agents, found)
+    output.line(f'saved in {out}; try: taskalgebra solve "~{quote(last)}" --world {out}')
+    output.figures(
+        {
+            "world": world,
+            "saved": str(out),
+            "seed": seed,
+            "n_expressible": skills.n_expressible,
+            "tasks": [document(agent, one) for agent, one in zip(agents, found, strict=True)],
+        }
+    )
