@@ -148,8 +148,9 @@ def _world(
     stayed[state_of[tuple(goal_cells.T)]] = goal_states
 
     # Outcomes of a move: its own direction first, then the other three, then drop the impossible.
-    directions = (np.arange(4)[:, None] + np.arange(4)) % 4
-    outcome = np.full((n_cells + n_goals, n_actions, 4), -1)
+    n_outcomes = 4 if slip_probability else 1
+    directions = (np.arange(4)[:, None] + np.arange(n_outcomes)) % 4
+    outcome = np.full((n_cells + n_goals, n_actions, n_outcomes), -1)
     outcome[:n_cells, :4] = moved[:, directions]
     outcome[:n_cells, 4, 0] = stayed
     outcome[n_cells:, :, 0] = goal_states[:, None]
@@ -178,31 +179,28 @@ def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
     """Free cells as `[rows, columns]`, and the goals that are drawn on the map."""
     if not rows or not rows[0]:
         raise ValueError("the map is empty; draw at least one free cell '.' and one goal")
-    named: dict[str, Cell] = {}
-    free = np.zeros((len(rows), len(rows[0])), np.bool_)
     for r, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise ValueError(
                 f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; "
                 f"make the rows equally long"
             )
-        for c, symbol in enumerate(row):
-            if symbol == WALL:
-                continue
-            free[r, c] = True
-            if symbol == FREE:
-                continue
-            if not symbol.isalnum():
-                raise ValueError(
-                    f"the map has {symbol!r} at row {r}, column {c}; expected '#' for a wall, "
-                    f"'.' for a free cell, or a letter or digit for a goal"
-                )
-            if symbol in named:
-                raise ValueError(
-                    f"goal {symbol!r} is drawn twice, at {named[symbol]} and {(r, c)}; "
-                    f"each goal is one cell"
-                )
-            named[symbol] = (r, c)
+    named: dict[str, Cell] = {}
+    symbols = np.array(rows).view("U1").reshape(len(rows), len(rows[0]))
+    free = symbols != WALL
+    for r, c in np.argwhere(free & (symbols != FREE)).tolist():
+        symbol = rows[r][c]
+        if not symbol.isalnum():
+            raise ValueError(
+                f"the map has {symbol!r} at row {r}, column {c}; expected '#' for a wall, "
+                f"'.' for a free cell, or a letter or digit for a goal"
+            )
+        if symbol in named:
+            raise ValueError(
+                f"goal {symbol!r} is drawn twice, at {named[symbol]} and {(r, c)}; "
+                f"each goal is one cell"
+            )
+        named[symbol] = (r, c)
     return free, named
 
 

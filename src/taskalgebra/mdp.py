@@ -296,6 +296,10 @@ def _absorb(
     is_goal = np.zeros(n_states, np.bool_)
     is_goal[goals] = True
     counts = np.diff(offset)
+    if _one_outcome_each(counts, successor, probability, n_states):  # nothing to merge or to scale
+        table = successor.astype(np.int32).reshape(shape)
+        table[goals] = goals[:, None]
+        return offset.copy(), table.ravel(), np.ones(n_pairs)
     pair = np.repeat(np.arange(n_pairs), counts)
     live = ~is_goal[pair // n_actions]
 
@@ -332,6 +336,18 @@ def _absorb(
         np.concatenate((successor[live], end)).astype(np.int64),
         np.concatenate((probability[live], np.ones(loops.size))),
         n_pairs,
+    )
+
+
+def _one_outcome_each(
+    counts: NDArray[np.int64], successor: NDArray[np.generic], probability: Array, n_states: int
+) -> bool:
+    """Whether every action surely leads to one state that exists: the common case, told quickly."""
+    return bool(
+        (counts == 1).all()
+        and (probability == 1.0).all()
+        and 0 <= successor.min()
+        and successor.max() < n_states
     )
 
 
