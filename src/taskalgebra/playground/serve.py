@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -37,6 +38,7 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
     address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
     keep_freed_memory()
     warm_up()
+    gc.freeze()  # what was imported stays; there is no need to look through it again and again
     config = uvicorn.Config(
         create_app(),
         log_level="warning",

@@ -15,8 +15,6 @@ import orjson
 from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array
-from taskalgebra.extended import compose
-from taskalgebra.graph import BoolArray
 from taskalgebra.playground.expressions import (
     LONG,
     read_expression,
@@ -40,8 +38,7 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
     expression, table = read_expression(request.expression, tasks)
     short = simplified(table, tasks)
     desired = wanted(table, world.labels)
-    long = len(request.expression) > LONG
-    v_bar = compose(short if long else expression, world.values, world.bounds)  # [G, S]
+    v_bar = world.compose(short if len(request.expression) > LONG else expression)
     values, actions = _act(world, v_bar)
     best = _optimum(world, desired)
     answer: dict[str, Any] = {
@@ -50,7 +47,7 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
         "desired": [name for name, one in zip(names, desired, strict=True) if one],
         "values": (written := _json(world, values)),
         "actions": _json_digits(world, actions),
-        "optimum": written if np.array_equal(values, best, equal_nan=True) else _json(world, best),
+        "optimum": written if np.array_equal(values, best) else _json(world, best),
     }
     if request.slices:
         answer["slices"] = [
@@ -62,7 +59,7 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
         "truth_table": truth_table(table, tasks, names, world.labels),
         "n_tasks": world.n_tasks,
         "rewards": world.rewards,
-        "range": [float(np.nanmin(values)), float(np.nanmax(values))],
+        "range": [float(values.min()), float(values.max())],
         "python": lines,
         "milliseconds": round(1e3 * (time.perf_counter() - start), 3),
     }
@@ -70,45 +67,40 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
 
 
 def _act(world: PlannedWorld, v_bar: Array) -> tuple[Array, NDArray[np.int64]]:
-    """V and the greedy action in every free cell, from Q(s, a) = r_step + max_g V̄(s', g)."""
-    q = v_bar.max(axis=0)[world.next_state]  # [A, free cells]
+    """V and the greedy action in every cell, from Q(s, a) = r_step + max_g V̄(s', g)."""
+    q = v_bar.max(axis=0).take(world.next_state)  # [A, S]
     q += world.rewards["step"]
     actions = greedy(np.ascontiguousarray(q.T)[:, None, :])
-    return _shown(q.max(axis=0), world.ending), actions
+    return q.max(axis=0).round(DECIMALS), actions
 
 
 def _optimum(world: PlannedWorld, desired: list[bool]) -> Array:
-    """V*(s) in every free cell: the best over goals of the way there and the task's reward."""
+    """V*(s) in every cell: the best over goals of the way there and the task's reward."""
     space = world.space
     reward = np.where(desired, space.r_universal, space.r_empty)
-    best = (world.to_goal + reward[:, None]).max(axis=0)
-    return _shown(best[: world.ending.size], world.ending)
+    best: Array = (world.to_goal + reward[:, None]).max(axis=0).round(DECIMALS)
+    return best
 
 
 def _slice(world: PlannedWorld, v_bar: Array, goal: int) -> Array:
-    """max_a Q̄(s, g, a) of one goal in every free cell, where the goal can be reached."""
-    best = v_bar[goal][world.next_state].max(axis=0)
+    """max_a Q̄(s, g, a) of one goal in every cell; NaN where the goal cannot be reached."""
+    best: Array = v_bar[goal].take(world.next_state).max(axis=0)
     best += world.rewards["step"]
-    return _shown(best, np.isfinite(world.to_goal[goal, : best.size]))
-
-
-def _shown(values: Array, known: BoolArray) -> Array:
-    """Values as they are shown: rounded, and NaN where there is none."""
-    shown: Array = values.round(DECIMALS)
-    shown[~known] = np.nan
-    return shown
+    best = best.round(DECIMALS)
+    best[np.isneginf(world.to_goal[goal])] = np.nan
+    return best
 
 
 def _json(world: PlannedWorld, values: Array) -> orjson.Fragment:
-    """Values of free cells on the map, as JSON, where NaN becomes null."""
+    """Values on the map, as JSON; null where there is none."""
     on_map = np.full(world.n_cells, np.nan)
-    on_map[world.cell_of_state] = values
+    on_map[world.cell_of_shown] = values
     return orjson.Fragment(orjson.dumps(on_map, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def _json_digits(world: PlannedWorld, actions: NDArray[np.int64]) -> orjson.Fragment:
-    """Actions on the map, as JSON, null where no goal can be reached; built as bytes, for speed."""
+    """Actions on the map, as JSON, null where there is none; built as bytes, for speed."""
     digits = np.full((world.n_cells, 2), ord(","), np.uint8)
     digits[:, 0] = ord("n")
-    digits[world.cell_of_state, 0] = np.where(world.ending, ord("0") + actions, ord("n"))
+    digits[world.cell_of_shown, 0] = actions + ord("0")
     return orjson.Fragment(b"[" + digits.tobytes()[:-1].replace(b"n", b"null") + b"]")

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array, Bounds
 from taskalgebra.envs.four_rooms import MAP, FourRooms
-from taskalgebra.graph import BoolArray, IntArray
+from taskalgebra.expression import Expression
+from taskalgebra.extended import ArrayElement
+from taskalgebra.graph import IntArray
 from taskalgebra.grid import from_text
 from taskalgebra.planning import ReturnToGoal, return_to_goal
 from taskalgebra.playground.expressions import count_tasks, labels_of
@@ -35,27 +37,27 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 
 @dataclass(frozen=True, eq=False)
 class PlannedWorld:
-    """A world with the returns to its goals: all that composing any expression needs."""
+    """A world with the values of its base tasks: all that composing any expression needs.
+
+    What is shown are the free cells from which some goal can be reached; the rest of the map has no
+    values.  A walk can be taken back, so no action leads from the ones to the others.
+    """
 
     space: TaskSpace
     tasks: dict[str, Task]
-    to_goal: Array  # [G, S], G*(s:g), the return on the best way to each goal
-    values: dict[str, Array]  # [G, S], V̄*(s, g) of every base task
-    bounds: Bounds  # V̄*_U and V̄*_∅
+    values: dict[str, ArrayElement]  # [G, S], V̄*(s, g) of every base task
+    bounds: tuple[ArrayElement, ArrayElement]  # V̄*_U and V̄*_∅
+    to_goal: Array  # [G, shown], G*(s:g), the return on the best way to each goal
+    next_state: IntArray  # [A, shown], where each action leads
     n_cells: int
-    cell_of_state: NDArray[np.int64]  # [free cells], numbers of cells on the map, row by row
+    cell_of_shown: NDArray[np.int64]  # [shown], cells on the map, numbered row by row
     rewards: dict[str, float]  # of a step, a desired goal, and any other goal
     lines: str  # the program that makes this world and its skills
 
-    @cached_property
-    def next_state(self) -> IntArray:
-        """[A, free cells], where each action leads."""
-        return np.ascontiguousarray(self.space.mdp.next_state[: self.cell_of_state.size].T)
-
-    @cached_property
-    def ending(self) -> BoolArray:
-        """[free cells], whether any goal can be reached."""
-        return self.space.mdp.ending[: self.cell_of_state.size]
+    def compose(self, expression: Expression) -> Array:
+        """V̄(s, g) of an expression, `[G, S]`, from those of the base tasks (Definition 4)."""
+        universal, empty = self.bounds
+        return expression.evaluate(self.values, universal=universal, empty=empty).array
 
     @cached_property
     def labels(self) -> tuple[int, ...]:
@@ -93,21 +95,21 @@ def plan_world(document: WorldDocument) -> PlannedWorld:
         task.name: space.from_desired([name in task.goals for name in goals])
         for task in document.tasks
     }
-    assert mdp.cells is not None
-    cells = mdp.cells[: mdp.n_states - mdp.n_goals]
-    width = len(document.map[0])
     returns = return_to_goal(mdp)
     elsewhere = _elsewhere(space, returns)
+    bounds = Bounds(*(_v_bar(task, returns, elsewhere) for task in (space.universal, space.empty)))
+    shown = np.flatnonzero(mdp.ending & ~mdp.is_goal)
+    assert mdp.cells is not None
+    width = len(document.map[0])
     return PlannedWorld(
         space,
         tasks,
-        returns.to_goal,
-        {name: _v_bar(task, returns, elsewhere) for name, task in tasks.items()},
-        Bounds(
-            _v_bar(space.universal, returns, elsewhere), _v_bar(space.empty, returns, elsewhere)
-        ),
+        {n: ArrayElement(_v_bar(task, returns, elsewhere), bounds) for n, task in tasks.items()},
+        (ArrayElement(bounds.universal, bounds), ArrayElement(bounds.empty, bounds)),
+        returns.to_goal[:, shown],
+        np.ascontiguousarray(mdp.next_state[shown].T),
         len(document.map) * width,
-        cells[:, 0] * width + cells[:, 1],
+        mdp.cells[shown, 0] * width + mdp.cells[shown, 1],
         {"step": document.step_reward, "desired": document.r_universal, "other": low},
         world_lines(document),
     )
@@ -122,8 +124,7 @@ def _v_bar(task: Task, returns: ReturnToGoal, elsewhere: Array) -> Array:
 def _elsewhere(space: TaskSpace, returns: ReturnToGoal) -> Array:
     """[G, S], the value of ending in the best other goal; r̄_MIN where no goal can be reached.
 
-    A walk can be taken back, so that no way leads between cells with a goal and cells without, and
-    what stands in the latter matters to nobody.  A number instead of −∞ composes faster.
+    Cells without a goal are not shown, so that any number will do; −∞ would compose more slowly.
 
     r̄_MIN is that of Definition 2 with S − 1 for the diameter, which no path exceeds: the definition
     asks only that it is low enough, and finding the diameter takes longer than all else together.
