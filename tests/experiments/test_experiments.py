@@ -112,28 +112,27 @@ def test_random_tasks_of_forty_goals_are_optimal():
     assert result.table["optimal"].all()
 
 
-def test_finished_results_are_reused_and_others_are_not(tmp_path, monkeypatch):
+def test_finished_results_are_reused_and_others_are_not(tmp_path):
     name = rewards.NAME
-    first, kept = obtain(name, tmp_path)
+    experiment = TABULAR[name]
+    first, kept = obtain(experiment, tmp_path)
     assert not kept
-    again, kept = obtain(name, tmp_path)
+    again, kept = obtain(experiment, tmp_path)
     assert kept
     assert again == first
-    assert not obtain(name, tmp_path, fresh=True)[1]
-    changed = replace(TABULAR[name], config=rewards.Config(resolution=4))
-    monkeypatch.setitem(TABULAR, name, changed)
-    other, kept = obtain(name, tmp_path)
+    assert not obtain(experiment, tmp_path, fresh=True)[1]
+    changed = replace(experiment, config=rewards.Config(resolution=4))
+    other, kept = obtain(changed, tmp_path)
     assert not kept
     assert other.table.n_rows == 16
     (tmp_path / "rewards.json").write_text("{")
-    assert not obtain(name, tmp_path)[1]
+    assert not obtain(changed, tmp_path)[1]
 
 
-def test_an_interrupted_experiment_leaves_nothing(tmp_path, monkeypatch):
+def test_an_interrupted_experiment_leaves_nothing(tmp_path):
     def stopped(config, workers, progress):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(TABULAR, "rewards", replace(TABULAR["rewards"], run=stopped))
     with pytest.raises(KeyboardInterrupt):
-        obtain("rewards", tmp_path)
+        obtain(replace(TABULAR["rewards"], run=stopped), tmp_path)
     assert list(tmp_path.iterdir()) == []

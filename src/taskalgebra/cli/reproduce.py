@@ -1,58 +1,57 @@
-"""`taskalgebra reproduce` makes every result of the paper anew.
-
-`reproduce tabular` does so for the tabular ones, `reproduce deep` for those with networks.
-"""
+"""`taskalgebra reproduce`: the paper's experiments, figures and claims, and the report."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO, final
+from typing import TYPE_CHECKING, Annotated, final
 
 import typer
+from rich.text import Text
 
-from taskalgebra.cli import FAILED, OK
+from taskalgebra.cli import OK
+from taskalgebra.cli.commands import Failure, Json, Quiet
+from taskalgebra.cli.output import Meter, Output
+from taskalgebra.reproduce import ALL, DEEP, TABULAR, Listener, Options, Part
+from taskalgebra.reproduce import reproduce as run
 
 if TYPE_CHECKING:
-    from taskalgebra.experiments.claims import Claim
+    from collections.abc import Mapping
+
+    from taskalgebra.experiments.verdicts import Claim
     from taskalgebra.learning.dqn import Chapter
+    from taskalgebra.reproduce import Outcome
 
-FULL, QUICK = Path("results/tabular"), Path("results/quick")
-DEEP_FULL, DEEP_QUICK = Path("results/deep"), Path("results/quick-deep")
-EXTRAS = {"matplotlib": "figures", "torch": "deep", "safetensors": "deep"}
+HERE, QUICK = Path(), Path("quick")
+ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
+COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
+WIDTH = 96
 EXAMPLES = (
-    ("reproduce tabular", "the Four Rooms experiments, figures and claims"),
-    ("reproduce deep --out results/deep", "those with networks, from the shipped ones"),
+    ("reproduce", "everything, and report/index.html; finished results are kept"),
+    ("reproduce all --fresh --out /tmp/paper", "everything anew, elsewhere: some minutes"),
+    ("reproduce figure-3", "one figure, with the experiments and claims that belong to it"),
+    ("reproduce deep --train", "the networks too, trained from nothing: some hours"),
+    ("reproduce --quick", "everything at toy size, in quick/"),
 )
-
-
-@dataclass(frozen=True)
-class _Given:
-    out: Path | None
-    fresh: bool
-    quick: bool
-    workers: int
-    train: bool
-    skills: Path | None
 
 
 def reproduce(
     what: Annotated[
-        Literal["tabular", "deep"],
-        typer.Argument(help="The Four Rooms experiments, or those with networks in Boxman."),
-    ],
+        str,
+        typer.Argument(
+            metavar="[tabular|deep|FIGURE|all]",
+            help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
+            "figure-3 or supplement_slips; or all, with the report.",
+        ),
+    ] = ALL,
     out: Annotated[
         Path | None,
         typer.Option(
             file_okay=False,
             metavar="DIR",
-            help=f"Results go there, figures below it (default: {FULL} or {DEEP_FULL}; with "
-            f"--quick: {QUICK} or {DEEP_QUICK}).",
+            help=f"results/ and report/ go below it (default: here; with --quick: {QUICK}).",
         ),
     ] = None,
     fresh: Annotated[
@@ -66,9 +65,8 @@ def reproduce(
         bool,
         typer.Option(
             "--train",
-            help="Deep: train the networks first, below the directory of results, and evaluate "
-            "them instead of those that come with the library; a training that was stopped goes "
-            "on.",
+            help="Train the networks first, in results/deep/skills, and evaluate them instead of "
+            "those that come with the library; a training that was stopped goes on.",
         ),
     ] = False,
     skills: Annotated[
@@ -76,193 +74,144 @@ def reproduce(
         typer.Option(
             file_okay=False,
             metavar="DIR",
-            help="Deep: evaluate the skills in DIR instead of those that come with the library.",
+            help="Evaluate the skills in DIR instead of those that come with the library.",
         ),
     ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
-    """Run the paper's experiments, draw its figures, and check its claims."""
-    if what == "tabular" and (train or skills):
-        raise typer.BadParameter("--train and --skills belong to: reproduce deep")
-    if train and skills:
-        raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
-    for package in ("matplotlib",) if what == "tabular" else tuple(EXTRAS):
-        if find_spec(package) is None:
-            need, extra = "figures" if package == "matplotlib" else "networks", EXTRAS[package]
-            print(f'{need} need {package}: pip install "taskalgebra[{extra}]"', file=sys.stderr)
-            return FAILED
-    given = _Given(out, fresh, quick, workers, train, skills)
-    try:
-        return _tabular(given) if what == "tabular" else _deep(given)
-    except KeyError as error:
-        print(
-            f"taskalgebra: a saved result is damaged ({error.args[0]}); run again with --fresh",
-            file=sys.stderr,
-        )
-        return FAILED
-
-
-def _tabular(given: _Given) -> int:
-    # The experiments and matplotlib take a second to import; --help should not.
-    from taskalgebra.experiments import claims
-    from taskalgebra.experiments.suite import TABULAR, obtain
-    from taskalgebra.figures import gallery
-
-    out: Path = given.out or (QUICK if given.quick else FULL)
-    seconds = {name: experiment.seconds for name, experiment in TABULAR.items()}
-    meter = Meter({**seconds, "figures": 14.0})
-    results = {}
-    for name in TABULAR:
-        meter.begin(name)
-        results[name], kept = obtain(
-            name,
-            out,
-            fresh=given.fresh,
-            quick=given.quick,
-            workers=given.workers,
-            progress=meter.advance,
-        )
-        meter.end("kept" if kept else "")
-    meter.begin("figures")
-    n_figures = len(gallery.FIGURES)
-    written = gallery.draw_all(
-        results,
-        out / "figures",
-        drawn=lambda n_drawn: meter.advance(n_drawn / n_figures),
-    )
-    meter.end(f"{len(written)} files")
-    found = claims.judge(results)
-    claims.save(found, out)
-    _print_claims(found, "Four Rooms", out, toy_size=given.quick)
-    return OK
-
-
-def _deep(given: _Given) -> int:
-    from taskalgebra.experiments import claims, deep_claims, deep_suite
-    from taskalgebra.experiments.boxman_settings import digests, load_skills
-    from taskalgebra.figures import deep_gallery
+    """Run the paper's experiments, draw its figures, judge its claims, and write the report."""
     from taskalgebra.folder import StoreError
 
-    out: Path = given.out or (DEEP_QUICK if given.quick else DEEP_FULL)
-    where: Path | None = given.skills
-    if given.train:
-        where = out / "skills"
-        deep_suite.train_all(where, fresh=given.fresh, quick=given.quick, listen=_tell_chapter)
-    try:
-        skills, hashes = load_skills(where), digests(where)
-    except StoreError as error:
-        print(f"taskalgebra: {error}", file=sys.stderr)
-        print("train them with: taskalgebra reproduce deep --train", file=sys.stderr)
-        return FAILED
-    seconds = {name: experiment.seconds for name, experiment in deep_suite.DEEP.items()}
-    meter = Meter({**seconds, "figures": 15.0})
-    results = {}
-    for name in deep_suite.DEEP:
-        meter.begin(name)
-        results[name], kept = deep_suite.obtain(
-            name,
-            out,
-            skills,
-            hashes,
-            fresh=given.fresh,
-            quick=given.quick,
-            workers=given.workers,
-            progress=meter.advance,
-        )
-        meter.end("kept" if kept else "")
-    meter.begin("figures")
-    n_figures = len(deep_gallery.FIGURES) + len(deep_gallery.FILMS)
-    written = deep_gallery.draw_all(
-        results,
-        out / "figures",
-        drawn=lambda n_drawn: meter.advance(n_drawn / n_figures),
-    )
-    meter.end(f"{len(written)} files")
-    found = deep_claims.judge(results)
-    claims.save(found, out)
-    _print_claims(found, "Boxman", out, toy_size=given.quick)
+    if train and skills:
+        raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
+    options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
+    output = Output(json, quiet)
+    _check(what, options)
+    with output.progress("starting") as meter:
+        try:
+            outcome = run(what, options, Told(output, meter))
+        except StoreError as error:
+            hint = "train them with: taskalgebra reproduce deep --train"
+            raise Failure(f"{error}; {hint}") from error
+    _print(outcome, options, output)
+    output.figures(_document(what, outcome, options))
     return OK
 
 
-def _tell_chapter(network: str, chapter: Chapter, score: float) -> None:
-    print(
-        f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
-        f"loss {chapter.loss:.3f}, worst score {score:.4f}",
-        file=sys.stderr,
-        flush=True,
-    )
+def _check(what: str, options: Options) -> None:
+    """Tell wrong usage, exit code 2, before anything is begun."""
+    if what == TABULAR and (options.train or options.skills):
+        raise typer.BadParameter("--train and --skills belong to: reproduce deep")
+    if what in (TABULAR, DEEP, ALL):
+        return
+    from taskalgebra.reproduce import figures_of
 
-
-def _print_claims(found: Sequence[Claim], about: str, out: Path, *, toy_size: bool) -> None:
-    print(f"\nThe paper's claims about {about}{', at toy size' if toy_size else ''}\n")
-    for claim in found:
-        _print_claim(claim)
-    holding = sum(claim.holds for claim in found)
-    print(f"{holding} of {len(found)} claims hold as stated.")
-    print(f"Results: {out}   figures: {out / 'figures'}   claims: {out / 'claims.csv'}")
-
-
-def _print_claim(claim: Claim) -> None:
-    verdict = "holds" if claim.holds else "DOES NOT HOLD"
-    print(f"{claim.where}: {verdict}")
-    for label, text in (("claim", claim.claim), ("measured", claim.measured)):
-        print(fill(text, 96, initial_indent=f"  {label + ':':<10}", subsequent_indent=" " * 12))
-    print()
+    try:
+        figures_of(what)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="FIGURE") from None
 
 
 @final
-class Meter:
-    """Says how long each part took and, on a terminal, how much time is left."""
+class Told(Listener):
+    """Says how long each part took and, on a terminal, how much time is left in all."""
 
-    def __init__(self, seconds: dict[str, float], out: TextIO | None = None) -> None:
-        """Take the expected seconds of each part, in order."""
-        self.seconds = seconds
-        self.out = sys.stderr if out is None else out
-        self.live = self.out.isatty()
-        self._width = max(18, *(len(name) + 2 for name in seconds))
+    def __init__(self, output: Output, meter: Meter) -> None:
+        """Lines go to the output, the share done to the meter."""
+        self.output, self.meter = output, meter
+        self._seconds: dict[str, float] = {}
         self._done = 0.0  # expected seconds of the parts that are over
-        self._spent = 0.0  # real seconds that they took, and expected ones of those that were run
-        self._planned = 0.0
-        self._shown = 0.0
         self._name = ""
-        self._start = 0.0
 
-    def begin(self, name: str) -> None:
-        """Begin a part."""
-        self._name, self._start = name, time.perf_counter()
-        self._show(0.0)
+    def plan(self, seconds: Mapping[str, float]) -> None:
+        """Remember what comes."""
+        self._seconds = dict(seconds)
+
+    def begin(self, part: str) -> None:
+        """Show what is being done."""
+        self._name = part
+        self.advance(0.0)
 
     def advance(self, fraction: float) -> None:
-        """Part of the current part is done."""
-        if time.perf_counter() - self._shown > 0.1:
-            self._show(fraction)
+        """Move the bar."""
+        self.meter(self.share(fraction), self._name)
 
-    def end(self, note: str) -> None:
-        """The current part is done; print a line that stays."""
-        took = time.perf_counter() - self._start
-        if note != "kept":
-            self._spent += took
-            self._planned += self.seconds[self._name]
-        self._done += self.seconds[self._name]
-        clear = "\r\033[K" if self.live else ""
-        text = note if note == "kept" else f"{took:.1f} s" + (f", {note}" if note else "")
-        print(f"{clear}{self._name:<{self._width}}{text}", file=self.out, flush=True)
+    def share(self, fraction: float) -> float:
+        """The share of all work that is done; results that were kept are no work."""
+        done = self._done + fraction * self._seconds[self._name]
+        return done / sum(self._seconds.values())
 
-    def left(self, fraction: float) -> float:
-        """Estimated seconds left, at the pace of this machine so far."""
-        spent = self._spent + time.perf_counter() - self._start
-        here = self.seconds[self._name]
-        planned = self._planned + fraction * here
-        pace = spent / planned if planned > 1.0 else 1.0
-        return pace * (sum(self.seconds.values()) - self._done - fraction * here)
+    def end(self, part: Part) -> None:
+        """Print a line that stays."""
+        if part.kept:
+            self._seconds[part.name] = 0.0
+        self._done += self._seconds[part.name]
+        width = 2 + max(map(len, self._seconds))
+        files = f", {len(part.written)} files" if len(part.written) > 1 else ""
+        took = "kept" if part.kept else f"{part.seconds:.1f} s{files}"
+        self.output.note(f"{part.name:<{width}}{took}")
 
-    def _show(self, fraction: float) -> None:
-        if not self.live:
-            return
-        self._shown = time.perf_counter()
-        print(
-            f"\r\033[K{self._name:<{self._width}}{100 * fraction:3.0f} %   about "
-            f"{self.left(fraction):.0f} s left in all",
-            end="",
-            file=self.out,
-            flush=True,
+    def chapter(self, network: str, chapter: Chapter, score: float) -> None:
+        """Print how a training goes."""
+        self.output.note(
+            f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
+            f"loss {chapter.loss:.3f}, worst score {score:.4f}"
         )
+
+
+def _print(outcome: Outcome, options: Options, output: Output) -> None:
+    for half, claims in outcome.claims.items():
+        size = ", at toy size" if options.quick else ""
+        output.line(f"\nThe paper's claims about {ABOUT[half]}{size}\n")
+        for claim in claims:
+            _print_claim(claim, output)
+        output.line(f"{half}: {_counted(claims)}; results in {options.results(half)}")
+    written = [path for part in outcome.parts for path in part.written]
+    if outcome.report is None and len(written) <= 6:
+        for path in written:
+            output.line(str(path))
+    if outcome.report is not None:
+        output.line(f"The report: {outcome.report}")
+
+
+def _counted(claims: list[Claim]) -> str:
+    """How many claims hold, in words."""
+    counts = Counter(claim.verdict.value for claim in claims)
+    return (
+        f"of {len(claims)} claims, {counts['holds']} hold, {counts['holds in part']} hold in part, "
+        f"{counts['does not hold']} do not hold"
+    )
+
+
+def _print_claim(claim: Claim, output: Output) -> None:
+    verdict = claim.verdict.value
+    output.line(Text.assemble((verdict, f"bold {COLOURS[verdict]}"), f"  {claim.where}"))
+    rows = (("claim", claim.claim), ("measured", claim.measured), ("reason", claim.reason))
+    for label, text in rows:
+        if text:
+            indent = f"  {label + ':':<10}"
+            output.line(fill(text, WIDTH, initial_indent=indent, subsequent_indent=" " * 12))
+    output.line()
+
+
+def _document(what: str, outcome: Outcome, options: Options) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "what": what,
+        "quick": options.quick,
+        "claims": {
+            half: [asdict(claim) for claim in claims] for half, claims in outcome.claims.items()
+        },
+        "parts": [
+            {
+                "name": part.name,
+                "seconds": round(part.seconds, 3),
+                "kept": part.kept,
+                "written": [str(path) for path in part.written],
+            }
+            for part in outcome.parts
+        ],
+        "results": {half: str(options.results(half)) for half in outcome.claims},
+        "report": None if outcome.report is None else str(outcome.report),
+    }

@@ -1,4 +1,4 @@
-"""All experiments with networks in their order, and how to get a result: from disk, or by running.
+"""All experiments with networks in their order, and the training of these networks.
 
 A result belongs to the skills that were evaluated.  Its configuration holds a hash of their weights
 and it is run again for others.
@@ -22,7 +22,8 @@ from taskalgebra.experiments import (
 from taskalgebra.experiments.boxman_settings import SETTINGS
 from taskalgebra.experiments.boxman_training import RECIPES, Recipe
 from taskalgebra.experiments.parallel import Progress
-from taskalgebra.experiments.record import Result, as_json, load
+from taskalgebra.experiments.record import Result
+from taskalgebra.experiments.suite import Experiment
 from taskalgebra.skills import Skills
 
 Run = Callable[[Any, Mapping[str, Skills], int, Progress | None], Result]
@@ -32,49 +33,34 @@ Run = Callable[[Any, Mapping[str, Skills], int, Progress | None], Result]
 class DeepExperiment:
     """One protocol: its configurations, and how to run it on skills."""
 
+    name: str
     config: Any
     quick: Any
     run: Run
     seconds: float  # at full scale, roughly; only the time left is estimated from it
 
+    def on(self, skills: Mapping[str, Skills], digests: Mapping[str, str]) -> Experiment:
+        """The experiment on some skills, whose hashes join the configuration of its result."""
+
+        def run(config: Any, workers: int, progress: Progress | None) -> Result:
+            return self.run(config, skills, workers, progress)
+
+        about = {"skills": dict(digests)}
+        return Experiment(self.name, self.config, self.quick, run, self.seconds, about)
+
 
 def _experiment(module: ModuleType, seconds: float) -> DeepExperiment:
-    return DeepExperiment(module.Config(), module.QUICK, module.run, seconds)
+    return DeepExperiment(module.NAME, module.Config(), module.QUICK, module.run, seconds)
 
 
 DEEP: dict[str, DeepExperiment] = {
-    boxman_values.NAME: _experiment(boxman_values, 1),
-    boxman_trajectories.NAME: _experiment(boxman_trajectories, 3),
-    boxman_returns.NAME: _experiment(boxman_returns, 40),
+    experiment.name: experiment
+    for experiment in (
+        _experiment(boxman_values, 1),
+        _experiment(boxman_trajectories, 3),
+        _experiment(boxman_returns, 40),
+    )
 }
-
-
-def obtain(
-    name: str,
-    directory: Path,
-    skills: Mapping[str, Skills],
-    digests: Mapping[str, str],
-    *,
-    fresh: bool = False,
-    quick: bool = False,
-    workers: int = 2,
-    progress: Progress | None = None,
-) -> tuple[Result, bool]:
-    """The result of an experiment on some skills, and whether it was already there."""
-    experiment = DEEP[name]
-    config = experiment.quick if quick else experiment.config
-    full = {**as_json(config), "skills": dict(digests)}
-    if not fresh:
-        try:
-            saved = load(name, directory)
-        except (FileNotFoundError, ValueError):
-            pass
-        else:
-            if saved.config == full:
-                return saved, True
-    result = replace(experiment.run(config, skills, workers, progress), config=full)
-    result.save(directory)
-    return result, False
 
 
 def train_all(

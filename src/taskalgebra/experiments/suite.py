@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from taskalgebra.experiments import (
+    algorithm,
     baselines,
     composition,
     efficient,
@@ -21,6 +22,7 @@ from taskalgebra.experiments import (
     rewards,
     samples,
     slips,
+    theorems,
 )
 from taskalgebra.experiments.parallel import Progress
 from taskalgebra.experiments.record import Result, as_json, load
@@ -30,34 +32,41 @@ from taskalgebra.experiments.record import Result, as_json, load
 class Experiment:
     """One protocol: its configurations, and how to run it."""
 
+    name: str
     config: Any
     quick: Any
     run: Callable[[Any, int, Progress | None], Result]
     seconds: float  # at full scale, roughly; only the time left is estimated from it
+    about: Mapping[str, Any] = field(default_factory=dict)  # joins the configuration of a result
 
 
 def _experiment(module: ModuleType, seconds: float) -> Experiment:
-    return Experiment(module.Config(), module.QUICK, module.run, seconds)
+    return Experiment(module.NAME, module.Config(), module.QUICK, module.run, seconds)
 
 
 TABULAR: dict[str, Experiment] = {
-    rewards.NAME: _experiment(rewards, 0.1),
-    layout.NAME: _experiment(layout, 0.1),
-    composition.NAME: _experiment(composition, 0.5),
-    samples.NAME: _experiment(samples, 2),
-    n_tasks.NAME: _experiment(n_tasks, 1),
-    forty_goals.NAME: _experiment(forty_goals, 10),
-    efficient.NAME: _experiment(efficient, 10),
-    optimal_sixteen.NAME: _experiment(optimal_sixteen, 1),
-    optimal_forty.NAME: _experiment(optimal_forty, 5),
-    relaxed.NAME: _experiment(relaxed, 4),
-    slips.NAME: _experiment(slips, 16),
-    baselines.NAME: _experiment(baselines, 10),
+    experiment.name: experiment
+    for experiment in (
+        _experiment(theorems, 6),
+        _experiment(rewards, 0.1),
+        _experiment(layout, 0.1),
+        _experiment(composition, 0.5),
+        _experiment(samples, 2),
+        _experiment(n_tasks, 1),
+        _experiment(forty_goals, 10),
+        _experiment(efficient, 10),
+        _experiment(optimal_sixteen, 1),
+        _experiment(optimal_forty, 5),
+        _experiment(algorithm, 1),
+        _experiment(relaxed, 4),
+        _experiment(slips, 16),
+        _experiment(baselines, 10),
+    )
 }
 
 
 def obtain(
-    name: str,
+    experiment: Experiment,
     directory: Path,
     *,
     fresh: bool = False,
@@ -70,16 +79,16 @@ def obtain(
     A saved result is taken if it is finished and was made with the same configuration, unless
     `fresh` asks for a new one.
     """
-    experiment = TABULAR[name]
     config = experiment.quick if quick else experiment.config
+    full = {**as_json(config), **experiment.about}
     if not fresh:
         try:
-            saved = load(name, directory)
+            saved = load(experiment.name, directory)
         except (FileNotFoundError, ValueError):
             pass
         else:
-            if saved.config == as_json(config):
+            if saved.config == full:
                 return saved, True
-    result = experiment.run(config, workers, progress)
+    result = replace(experiment.run(config, workers, progress), config=full)
     result.save(directory)
     return result, False

@@ -2,68 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-
-from matplotlib.figure import Figure
-
-from taskalgebra.experiments.record import Result
 from taskalgebra.figures import (
     boxman_composition,
-    boxman_film,
     boxman_returns,
     boxman_subsets,
     boxman_values,
 )
-from taskalgebra.figures.style import save
+from taskalgebra.figures.drawings import Drawing, Film, Still
 
-Results = Mapping[str, Result]
 VALUES, TRAJECTORIES, RETURNS = "boxman_values", "boxman_trajectories", "boxman_returns"
 
 
-def _values(setting: str) -> Callable[[Results], Figure]:
-    return lambda results: boxman_values.draw(results[VALUES], setting)
+def _values(setting: str) -> Still:
+    return Still((VALUES,), lambda results: boxman_values.draw(results[VALUES], setting))
 
 
-def _composition(setting: str) -> Callable[[Results], Figure]:
-    return lambda results: boxman_composition.draw(results[VALUES], results[TRAJECTORIES], setting)
+def _composition(setting: str) -> Still:
+    return Still(
+        (VALUES, TRAJECTORIES),
+        lambda results: boxman_composition.draw(results[VALUES], results[TRAJECTORIES], setting),
+    )
 
 
-def _returns(setting: str) -> Callable[[Results], Figure]:
-    return lambda results: boxman_returns.draw(results[RETURNS], setting)
+def _returns(setting: str) -> Still:
+    return Still((RETURNS,), lambda results: boxman_returns.draw(results[RETURNS], setting))
 
 
-FIGURES: dict[str, Callable[[Results], Figure]] = {
+FIGURES: dict[str, Drawing] = {
     "figure_4_extended_values": _values("fixed"),
     "figure_5_composition": _composition("fixed"),
     "figure_6_returns": _returns("fixed"),
     "supplement_random_returns": _returns("random"),
     "supplement_touch_extended_values": _values("touch"),
-    "supplement_touch_composition": _composition("touch"),
     "supplement_touch_returns": _returns("touch"),
-    "all_63_tasks": lambda results: boxman_subsets.draw(results[RETURNS]),
+    "supplement_touch_composition": _composition("touch"),
+    "all_63_tasks": Still((RETURNS,), lambda results: boxman_subsets.draw(results[RETURNS])),
+    "boxman_blue_xor_square": Film((TRAJECTORIES,), "fixed", "blue ^ square"),
+    "boxman_random_not_blue_or_square": Film((TRAJECTORIES,), "random", "~(blue | square)"),
+    "boxman_touch_purple_or_blue": Film((TRAJECTORIES,), "touch", "purple | blue"),
 }
-"""File name: what draws it from the results."""
-FILMS: dict[str, tuple[str, str]] = {
-    "boxman_blue_xor_square": ("fixed", "blue ^ square"),
-    "boxman_random_not_blue_or_square": ("random", "~(blue | square)"),
-    "boxman_touch_purple_or_blue": ("touch", "purple | blue"),
-}
-"""File name: setting and task."""
-
-
-def draw_all(
-    results: Results, directory: Path, *, drawn: Callable[[int], None] | None = None
-) -> list[Path]:
-    """Draw and write every figure and film; `drawn` is told how many are done."""
-    written: list[Path] = []
-    for i, (name, draw) in enumerate(FIGURES.items()):
-        written += save(draw(results), directory / name)
-        if drawn is not None:
-            drawn(i + 1)
-    for i, (name, (setting, task)) in enumerate(FILMS.items()):
-        path = directory / f"{name}.gif"
-        written.append(boxman_film.write(results[TRAJECTORIES], setting, task, path))
-        if drawn is not None:
-            drawn(len(FIGURES) + i + 1)
-    return written
+"""File name: what draws it from the results of its experiments."""

@@ -1,0 +1,72 @@
+"""How long each part of a reproduction took, on what machine, with which versions.
+
+Results do not depend on these and do not hold them: equal results are equal files.  They stand
+beside the results in `provenance.json`, one entry a part, which stays as long as its result does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from taskalgebra import files
+
+FILE = "provenance.json"
+PACKAGES = ("taskalgebra", "numpy", "numba", "gymnasium", "matplotlib", "torch")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a part was made."""
+
+    seconds: float
+    cpu_seconds: float  # of all threads together
+    machine: str
+    versions: dict[str, str]
+
+
+def note(directory: Path, part: str, seconds: float, cpu_seconds: float) -> Made:
+    """Write down that a part was made here and now."""
+    made = Made(round(seconds, 2), round(cpu_seconds, 2), machine(), versions())
+    entries = {**load(directory), part: made}
+    text = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=2)
+    directory.mkdir(parents=True, exist_ok=True)
+    files.replace(directory / FILE, f"{text}\n".encode())
+    return made
+
+
+def load(directory: Path) -> dict[str, Made]:
+    """What is known; parts made otherwise, and files that cannot be read, are not."""
+    try:
+        content = json.loads((directory / FILE).read_text(encoding="utf-8"))
+        return {str(part): Made(**fields) for part, fields in content.items()}
+    except (OSError, AttributeError, TypeError, ValueError):
+        return {}
+
+
+def machine() -> str:
+    """The processor, the number of cores, and the system."""
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2].strip()
+                break
+    except OSError:
+        pass
+    return f"{name}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that results depend on, as far as they are installed."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

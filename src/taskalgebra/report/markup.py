@@ -1,0 +1,101 @@
+"""Escaped HTML from plain values.  Everything that is not `Markup` is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+def text(value: object) -> Markup:
+    """A value as HTML: as it is if it is HTML, else escaped."""
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))
+
+
+def tag(name: str, *children: object, **attributes: str | bool | None) -> Markup:
+    """An element; `class_` is class, and `data_label` is data-label.
+
+    >>> print(tag("a", "1 < 2", href="#b", class_="c"))
+    <a href="#b" class="c">1 &lt; 2</a>
+    >>> print(tag("img", src="x", alt=""))
+    <img src="x" alt="">
+    """
+    given = "".join(
+        f" {key.rstrip('_').replace('_', '-')}"
+        + ("" if value is True else f'="{escape(str(value))}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in ("img", "meta", "br"):
+        return Markup(f"<{name}{given}>")
+    return Markup(f"<{name}{given}>{join(children)}</{name}>")
+
+
+def join(children: Iterable[object], between: str = "") -> Markup:
+    """Several values, one after the other."""
+    return Markup(between.join(text(child) for child in children))
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    caption: str,
+    numbers: Sequence[int] = (),
+    class_: str = "",
+) -> Markup:
+    """A table whose first cell in each row is its heading.
+
+    Args:
+        columns: the headings.
+        rows: the cells.
+        caption: what the table shows.
+        numbers: which columns are aligned to the right.
+        class_: for the style sheet.
+    """
+    side = ["number" if i in numbers else None for i in range(len(columns))]
+    head = [tag("th", c, scope="col", class_=s) for c, s in zip(columns, side, strict=True)]
+    body = []
+    for row in rows:
+        cells = [tag("th", row[0], scope="row", class_=side[0])]
+        cells += [
+            tag("td", cell, class_=s, data_label=column)
+            for cell, s, column in list(zip(row, side, columns, strict=True))[1:]
+        ]
+        body.append(tag("tr", *cells))
+    return tag(
+        "div",
+        tag(
+            "table",
+            tag("caption", caption),
+            tag("thead", tag("tr", *head)),
+            tag("tbody", *body),
+            class_=class_ or None,
+        ),
+        class_="scroll",
+        role="region",
+        aria_label=caption,
+        tabindex="0",
+    )
+
+
+def inline(markdown: str) -> Markup:
+    """A line of Markdown: `code`, **bold** and [links](https://…).
+
+    >>> print(inline("**a < b**, `c_d`"))
+    <strong>a &lt; b</strong>, <code>c_d</code>
+    """
+    parts = []
+    for i, part in enumerate(re.split(r"`([^`]*)`", markdown)):
+        if i % 2:
+            parts.append(tag("code", part))
+            continue
+        html = escape(part)
+        html = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)
+        html = re.sub(r"\[([^\]]+)\]\((https://[^)\s]+)\)", r'<a href="\2">\1</a>', html)
+        parts.append(Markup(html))
+    return join(parts)
