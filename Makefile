@@ -1,5 +1,6 @@
 # make demo   install into .venv and show what there is
 # make test   install into .venv and run everything that CI runs
+# make docs   install into .venv and build the documentation
 # make bench  install into .venv and measure the speed claims (not part of CI)
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test bench format clean
+.PHONY: demo test docs bench format clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m taskalgebra.demo
@@ -18,6 +19,10 @@ test: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
+
+docs: $(VENV)/installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -n docs build/docs
+	@echo "The documentation is at build/docs/index.html"
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/run_all.py
@@ -30,11 +35,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable .
+	$(PIP) --editable ".[cli,figures]"
 	touch $@
 
 $(VENV)/installed-test: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable ".[test]"
+	touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable ".[docs]"
 	touch $@ $(VENV)/installed
 
 $(VENV)/installed-bench: pyproject.toml constraints.txt | $(BIN)/python
@@ -42,4 +51,4 @@ $(VENV)/installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
