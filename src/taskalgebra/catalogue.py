@@ -54,7 +54,7 @@ ENTRIES: Mapping[str, Entry] = {
         ),
         Entry(
             "boxman",
-            "the video game, objects as in the paper (Section 5)",
+            "the video game, as in the paper (Section 5)",
             6,
             ("blue", "square", "purple"),
             networks=True,
@@ -68,7 +68,7 @@ ENTRIES: Mapping[str, Entry] = {
         ),
         Entry(
             "boxman-touch",
-            "the video game, objects anywhere, collected by touch (supplement)",
+            "the same, collected by touch (supplement)",
             6,
             ("purple", "blue", "square"),
             networks=True,

@@ -1,11 +1,15 @@
 """What there is to see: Four Rooms solved exactly, and all 16 tasks composed from two.
 
 python -m taskalgebra.demo
+
+prints the table of all 16 tasks, and draws them into a file where matplotlib is installed.
 """
 
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -16,9 +20,11 @@ from taskalgebra.graph import BoolArray
 from taskalgebra.planning import optimal_v
 from taskalgebra.skills import Agent, solve
 
+PICTURE = Path("taskalgebra-demo.png")
+
 
 def main() -> None:
-    """Print the table of 16 tasks and one picture."""
+    """Draw one map, print the table of 16 tasks, and write a picture of all of them."""
     world = FourRooms()
     solve(world)  # kernels are compiled, or read from the disk cache, when first used
     start = time.perf_counter()
@@ -29,7 +35,9 @@ def main() -> None:
     agents = [skills[function] for function in all_functions(["top", "left"])]
     composed = time.perf_counter() - start
 
-    print("Four Rooms: 104 cells, one goal a room. Two base tasks were planned exactly:")
+    print("An exclusive or on the map; ◆ is wanted, ◇ is not; bright cells are worth more:\n")
+    skills["top ^ left"].show()
+    print("\nFour Rooms: 104 cells, one goal a room. Two base tasks were planned exactly:")
     for name, task in skills.tasks.items():
         print(f"  {name:<5} wants {_goals(task.desired, world)}")
     print(f"From them, all {skills.n_expressible} tasks are composed without further planning.")
@@ -38,9 +46,22 @@ def main() -> None:
     print(f"  {'-' * 28} {'-' * 9} {'-' * 11} {'-' * 9}   {'-' * 16}")
     exact = sum([_line(agent) for agent in agents])
     print(f"\n{exact} of {len(agents)} composed policies are optimal from every start.")
-    print(f"Planning took {1e3 * planned:.1f} ms, composing {1e3 * composed:.1f} ms.\n")
-    print("Exclusive or on the map; bright cells are worth more, arrows are the policy:\n")
-    skills["top ^ left"].show()
+    print(f"Planning took {1e3 * planned:.1f} ms, composing {1e3 * composed:.1f} ms.")
+    if find_spec("matplotlib") is None:
+        print('For a picture of all 16: pip install "taskalgebra[figures]"')
+        return
+    _draw(agents, PICTURE)
+    print(f"Picture of all 16: {PICTURE.resolve()}")
+
+
+def _draw(agents: list[Agent], path: Path) -> None:
+    """All tasks, each with the values and actions of its composed agent."""
+    from taskalgebra.figures.solution import Map, draw_many, write
+
+    maps = [
+        Map.of(a.task.space.mdp, str(a.expression), a.v, a.actions, a.task.desired) for a in agents
+    ]
+    write(draw_many(maps, "Two base tasks, top and left; all 16 tasks composed from them"), path)
 
 
 def _line(agent: Agent) -> bool:

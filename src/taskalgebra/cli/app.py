@@ -9,12 +9,20 @@ import typer
 from taskalgebra import __version__
 from taskalgebra.cli import bench, check, evaluate, learn, play, reproduce, solve
 from taskalgebra.cli import list as list_
-from taskalgebra.cli.commands import add
+from taskalgebra.cli.commands import add, told
+
+EXAMPLES = (
+    ('solve "top ^ left"', "see a task being solved that nobody learned"),
+    ("list", "see what there is"),
+    ("reproduce all", "make every result of the paper anew"),
+    ("solve --help", "how a command is used"),
+)
 
 app = typer.Typer(
     name="taskalgebra",
     help="Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT.",
     no_args_is_help=True,
+    epilog=told(EXAMPLES),
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -47,9 +47,9 @@ def bench(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Measure the speed claims of the library; the exit code is 1 if one falls short.
+    """Measure the speed claims of the library.
 
-    Benchmarks are part of the repository, not of the installed package, and need the extra `bench`.
+    The exit code is 1 if one falls short. Benchmarks are part of the repository, not of the installed package, and need the extra `bench`.
     """
     directory = _directory(clone)
     if directory is None:

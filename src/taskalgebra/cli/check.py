@@ -33,9 +33,10 @@ def check(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Test the paper's assumptions on a world; the exit code is 1 if one of them fails.
+    """Test the paper's assumptions on a world.
 
-    A world with random layouts is tested on the layout of the seed.
+    The exit code is 1 if one of them fails. A world with random layouts is tested on the layout of
+    the seed.
     """
     output = Output(json, quiet)
     with output.waiting("opening the world; the first time, kernels are compiled"):

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from taskalgebra import catalogue
 from taskalgebra.cli import FAILED, INTERRUPTED, OK
@@ -74,14 +75,15 @@ class Failure(Exception):
     """A command cannot do what was asked; the text says why and what to do."""
 
 
+def told(examples: Examples) -> str:
+    """Examples as the last part of a help page."""
+    lines = [f"{escape(f'taskalgebra {given}')}\n    [dim]{does}[/dim]" for given, does in examples]
+    return "\n".join(["[bold]Examples[/bold]", *lines])
+
+
 def add(app: typer.Typer, command: Callable[..., int], *, examples: Examples) -> None:
     """Add a command under the name of its function; it returns its exit code."""
-    lines = [
-        f"taskalgebra {given}\n\n[dim]{does}[/dim]".replace("[-", "\\[-")
-        for given, does in examples
-    ]
-    name = command.__name__.rstrip("_")
-    app.command(name, epilog="\n\n".join(["[bold]Examples[/bold]", *lines]))(_guarded(command))
+    app.command(command.__name__.rstrip("_"), epilog=told(examples))(_guarded(command))
 
 
 def _guarded(command: Callable[..., int]) -> Callable[..., None]:

@@ -51,7 +51,7 @@ def evaluate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Play episodes of one or more tasks, and compare the returns with the optimum."""
+    """Play episodes of tasks, and compare returns with the optimum."""
     if all_ and expressions:
         raise typer.BadParameter("--all takes every task; leave the expressions out")
     output = Output(json, quiet)

@@ -66,7 +66,7 @@ def learn(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Learn base tasks by interaction, as Algorithm 1 does, and save them as skills.
+    """Learn base tasks by interaction (Algorithm 1) and save the skills.
 
     Four Rooms and maps are learned as tables, Boxman as networks, which need torch. A training of
     networks that was stopped goes on when the same command is given again.

@@ -33,7 +33,7 @@ def list_(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """List worlds, skills, the tasks of a world, and the figures that reproduce knows."""
+    """List worlds, skills, tasks, and figures to reproduce."""
     output = Output(json, quiet)
     document: dict[str, Any] = {}
     if what in ("all", "worlds"):
@@ -120,10 +120,10 @@ def _figures(output: Output, *, all_: bool) -> dict[str, list[str]] | None:
         output.line('Figures need matplotlib: pip install "taskalgebra[figures]"')
         return None
     output.table(
-        {"figure": "left", "part": "left"},
-        [[", ".join(names), half] for half, names in found.items()]
+        {"part": "left", "figure": "left"},
+        [[half, ", ".join(names)] for half, names in found.items()]
         if all_
-        else [[name, half] for half, names in found.items() for name in names],
+        else [[half, name] for half, names in found.items() for name in names],
         title="Figures, for: taskalgebra reproduce FIGURE",
     )
     return found

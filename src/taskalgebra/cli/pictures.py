@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from taskalgebra.cli.solution import Episode, Solution
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.boxman_picture import CELL
@@ -42,17 +40,12 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
 def map_of(solution: Solution, note: str = "") -> Map:
     """What a picture of a solution needs."""
     mdp = solution.task.space.mdp
-    if mdp.cells is None:
-        raise ValueError("this world has no map to draw; --save needs one")
-    live = np.flatnonzero(~mdp.is_goal)
-    starts = mdp.starts
-    earned, best = (values[starts].mean() for values in (solution.returns, solution.optimum))
-    return Map(
+    earned, best = (values[mdp.starts].mean() for values in (solution.returns, solution.optimum))
+    return Map.of(
+        mdp,
         str(solution.agent.expression),
-        mdp.cells[live],
-        solution.values[live],
-        tuple(mdp.action_names[a] for a in solution.actions[live]),
-        mdp.cells[mdp.goals],
+        solution.values,
+        solution.actions,
         solution.wanted,
         note or f"mean return {earned:.4f}, optimum {best:.4f}",
     )

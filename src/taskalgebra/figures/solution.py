@@ -23,6 +23,7 @@ from taskalgebra import files
 from taskalgebra.figures.boxman_board import draw_paths
 from taskalgebra.figures.maps import draw_actions, draw_values
 from taskalgebra.figures.style import GREY, INK, ORANGE, bare, new_figure, styled
+from taskalgebra.mdp import FiniteMDP
 
 PICTURES = (".png", ".svg", ".pdf")
 FILM = ".gif"
@@ -42,6 +43,24 @@ class Map:
     goals: NDArray[np.int64]  # [G, 2]
     wanted: NDArray[np.bool_]  # [G]
     note: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        mdp: FiniteMDP,
+        title: str,
+        values: NDArray[np.float64],
+        actions: NDArray[np.int64],
+        wanted: NDArray[np.bool_],
+        note: str = "",
+    ) -> Map:
+        """The map of a world, from values and actions of all its states, `[S]`."""
+        if mdp.cells is None:
+            raise ValueError("this world has no map to draw on")
+        live = np.flatnonzero(~mdp.is_goal)
+        names = tuple(mdp.action_names[a] for a in actions[live])
+        goals = mdp.cells[mdp.goals]
+        return cls(title, mdp.cells[live], values[live], names, goals, wanted, note)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -81,19 +100,19 @@ def draw(task: Map, *, path: NDArray[np.int64] | None = None) -> Figure:
 def draw_many(tasks: Sequence[Map], title: str, *, columns: int = 4) -> Figure:
     """Many tasks of one world, small, on one scale of values."""
     lines = -(-len(tasks) // columns)
-    figure = new_figure(2.5 * columns, 2.75 * lines + 0.5)
+    figure = new_figure(2.5 * columns, 2.5 * lines + 0.6)
     shown = np.concatenate([task.values for task in tasks])
     norm = _scale(shown)
     grid = figure.subplots(lines, columns, squeeze=False)
     image: Any = None
     for axes, task in zip(grid.flat, tasks, strict=False):
-        image = draw_map(axes, task, norm=norm)
+        image = draw_map(axes, task, norm=norm, diamond=5.5)
         axes.set_title(_fitted(task.title, 28), fontsize=9)
     for axes in grid.flat[len(tasks) :]:
         axes.set_visible(False)
-    figure.suptitle(title, fontsize=13)
+    figure.suptitle(f"{title}\n{_legend(tasks[0])}", fontsize=12)
     bar = figure.colorbar(image, ax=grid, fraction=0.02, pad=0.015)
-    bar.set_label(f"value    ({_legend(tasks[0])})", color=INK)
+    bar.set_label("value", color=INK)
     bar.outline.set_visible(False)
     return figure
 
@@ -122,8 +141,8 @@ def draw_game(
     return figure
 
 
-def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None) -> Any:
-    """Values, arrows and goals; returns the coloured image."""
+def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None, diamond: float = 9.0) -> Any:
+    """Values, arrows and goals, the latter of this size; returns the coloured image."""
     rows, columns = (task.cells - task.corner).T
     known = np.where(np.isfinite(task.values), task.values, np.nan)
     image = draw_values(axes, rows, columns, known, norm or _scale(known))
@@ -134,14 +153,13 @@ def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None) -> Any:
         moving = ~on_goal & np.isfinite(task.values)
         chosen = np.array(task.actions)[moving]
         draw_actions(axes, rows[moving], columns[moving], chosen, size=CELLS / across)
-    width = axes.figure.get_figure(root=True).get_figwidth() / 6
     for wanted in (True, False):
         y, x = at[task.wanted == wanted].T
         axes.plot(
             x,
             y,
             "D",
-            ms=9 * min(1.0, CELLS / across) * min(1.0, max(width, 0.6)),
+            ms=diamond * min(1.0, CELLS / across),
             mfc=ORANGE if wanted else "none",
             mec="black" if wanted else "white",
             mew=1.2,
