@@ -35,6 +35,7 @@ def create_app() -> FastAPI:
         version=__version__,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         responses={"4XX": {"model": ErrorAnswer}},
     )
     app.add_middleware(Door)
