@@ -194,6 +194,8 @@ def _drawn(name: str, slip_probability: float) -> World:
     drawn = [line for line in lines if "=" not in line]
     while drawn and not drawn[-1].strip():
         drawn.pop()
+    if drawn and not any(character.isalnum() for line in drawn for character in line):
+        raise ValueError(f"{name}: the map has no goal; put letters or digits on it")
     try:
         space = TaskSpace(from_text(drawn, slip_probability=slip_probability))
         own = {goal: space.task([goal]) for goal in space.goal_names}
@@ -213,8 +215,8 @@ def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) ->
             for word in (word.strip() for word in text.split(",")):
                 if word not in named:
                     raise ValueError(
-                        f"unknown task {word!r}; this world names {listed(list(named))}"
-                        f"{closest(word, list(named))}; write NAME=GOAL,GOAL for one of your own"
+                        f"unknown task {word!r}; this world names {listed(list(named))}; write "
+                        f"NAME=GOAL,GOAL for one of your own{closest(word, list(named))}"
                     )
                 tasks[word] = named[word]
             continue

@@ -6,6 +6,7 @@ Ctrl-C.  Commands import what they need when they run, so that `--help` answers 
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -21,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return FAILED
     from taskalgebra.cli.app import app
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an old encoding shows ? for ◆, and goes on
+            stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         app(args=given, prog_name="taskalgebra")

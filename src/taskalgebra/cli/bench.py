@@ -35,7 +35,7 @@ def bench(
     benchmarks: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", autocompletion=_complete, help="Which; by default all of them."
+            metavar="NAME", autocompletion=_complete, help="Which; by default all of them."
         ),
     ] = None,
     clone: Annotated[
@@ -49,7 +49,8 @@ def bench(
 ) -> int:
     """Measure the speed claims of the library.
 
-    The exit code is 1 if one falls short. Benchmarks are part of the repository, not of the installed package, and need the extra `bench`.
+    The exit code is 1 if one falls short. Benchmarks are part of the repository, not of the
+    installed package, and need the extra `bench`.
     """
     directory = _directory(clone)
     if directory is None:

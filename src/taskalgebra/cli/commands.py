@@ -11,7 +11,8 @@ import typer
 from rich.markup import escape
 
 from taskalgebra import catalogue
-from taskalgebra.cli import FAILED, INTERRUPTED, OK
+from taskalgebra.cli import FAILED, INTERRUPTED, OK, USAGE
+from taskalgebra.folder import StoreError
 
 if TYPE_CHECKING:
     from taskalgebra.skills import Skills
@@ -27,7 +28,7 @@ World = Annotated[
     typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
 ]
 WorldArgument = Annotated[
-    str, typer.Argument(metavar="[WORLD]", autocompletion=_complete_world, help=WORLD_HELP)
+    str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=WORLD_HELP)
 ]
 Tasks = Annotated[
     list[str] | None,
@@ -97,10 +98,13 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
             print(f"\n{str(stopped) or 'stopped; finished results are kept'}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
-            raise
-        except (Failure, OSError, ValueError, ModuleNotFoundError) as error:
+            raise  # a reader that has seen enough; typer knows what to do
+        except (Failure, StoreError, OSError, ModuleNotFoundError) as error:
             print(f"taskalgebra: {error}", file=sys.stderr)
             code = FAILED
+        except ValueError as error:  # what was given makes no sense, says the library
+            print(f"taskalgebra: {error}", file=sys.stderr)
+            code = USAGE
         if code != OK:
             raise typer.Exit(code)
 

@@ -38,7 +38,7 @@ EXAMPLES = (
 def evaluate(
     expressions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EXPR]...", help="Tasks; by default the base tasks."),
+        typer.Argument(metavar="EXPR", help="Tasks; by default the base tasks."),
     ] = None,
     world: World = catalogue.DEFAULT,
     tasks: Tasks = None,

@@ -77,12 +77,16 @@ def learn(
     opened = catalogue.open_world(world, slip_probability=slip)
     if isinstance(opened, Boxman):
         if steps or episodes:
-            raise typer.BadParameter("--steps and --episodes are for tables; networks: --updates")
+            raise typer.BadParameter(
+                "--steps and --episodes are for tables; networks have --updates"
+            )
         chosen = _deep_settings(world, settings, updates)
         skills = _networks(output, world, opened, tasks or [], chosen, out, fresh, seed)
     else:
         if updates or settings != "fast" or fresh:
-            raise typer.BadParameter("--updates, --settings and --fresh are for networks; --steps")
+            raise typer.BadParameter(
+                "--updates, --settings and --fresh are for networks; tables have --steps"
+            )
         skills = _tables(output, world, opened, tasks or [], steps, episodes, out, seed)
     _tell(output, skills, world, out, seed)
     return OK
@@ -117,6 +121,8 @@ def _tables(
         raise KeyboardInterrupt(
             "stopped; nothing was saved, give the same command to start again"
         ) from None
+    except ValueError as error:
+        raise Failure(str(error)) from error
     skills.save(out)
     return skills
 
@@ -163,7 +169,6 @@ def _networks(
         output.note(f"going on with the training in {folder}; --fresh would start anew")
     try:
         with output.progress("training") as meter:
-            meter(0.0)
             skills = learn(
                 world,
                 base,

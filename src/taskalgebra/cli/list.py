@@ -27,7 +27,7 @@ EXAMPLES = (
 def list_(
     what: Annotated[
         Literal["all", "worlds", "skills", "tasks", "figures"],
-        typer.Argument(metavar="[worlds|skills|tasks|figures]", help="What to list."),
+        typer.Argument(metavar="worlds|skills|tasks|figures", help="What to list."),
     ] = "all",
     world: World = catalogue.DEFAULT,
     json: Json = False,
@@ -77,6 +77,8 @@ def _skills(output: Output) -> list[dict[str, Any]]:
 
 
 def _tasks(output: Output, world: str) -> dict[str, Any]:
+    from taskalgebra.expression_text import quote
+
     with output.waiting("opening the world"):
         goals, named, base = _goals_and_tasks(world)
     wants = {
@@ -86,7 +88,7 @@ def _tasks(output: Output, world: str) -> dict[str, Any]:
     output.table(
         {"task": "left", "": "left", "wants": "left"},
         [
-            [name, "base task" if name in base else "", _listed(some)]
+            [quote(name), "base task" if name in base else "", _listed(some)]
             for name, some in wants.items()
         ],
         title=f"Tasks of {world}",

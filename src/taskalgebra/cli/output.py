@@ -12,19 +12,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import Timer
-from typing import Any, final
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any, final
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE = 2.0
 """Seconds of work that need no progress bar."""
-LOOK = 0.3
+LOOK = 0.5
 """Seconds before a first guess at how long the work will take."""
 
 
@@ -87,6 +87,9 @@ class Output:
         """
         if not self.text:
             return
+        from rich import box
+        from rich.table import Table
+
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name, side in columns.items():
             table.add_column(escape(name), justify=side, overflow="fold")  # type: ignore[arg-type]
@@ -138,19 +141,40 @@ class Meter:
     def __init__(self, what: str, console: Console | None) -> None:
         """Start the clock; without a console nothing is ever shown."""
         self.what, self.console = what, console
-        self.start = time.monotonic()
+        self.start = self._told_at = time.monotonic()
+        self._share = 0.0
         self._bar: Progress | None = None
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE, self._appear)  # work may be slow without telling anything
+        self._timer.daemon = True
+        if console is not None:
+            self._timer.start()
 
     def __call__(self, share: float, what: str | None = None) -> None:
         """Tell the share done, from 0 to 1, and what is being done now."""
         if self.console is None:
             return
-        self.what = what or self.what
-        elapsed = time.monotonic() - self.start
-        share = min(max(share, 0.0), 1.0)
-        total = elapsed / share if share > 0 else 0.0
-        if self._bar is None:
-            if elapsed < PATIENCE and (elapsed < LOOK or total < PATIENCE):
+        self.what, self._share = what or self.what, min(max(share, 0.0), 1.0)
+        self._told_at = time.monotonic()
+        elapsed = self._told_at - self.start
+        if self._share and elapsed > LOOK and elapsed / self._share > PATIENCE:
+            self._appear()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self._share, description=self.what)
+
+    def __str__(self) -> str:
+        """The time left, at the pace so far."""
+        if not self._share:
+            return ""
+        total = (self._told_at - self.start) / self._share
+        return f"about {duration(total - (time.monotonic() - self.start))} left"
+
+    def _appear(self) -> None:
+        """Show the bar; it asks for the time left by itself."""
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        with self._lock:
+            if self._bar is not None:
                 return
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -159,18 +183,16 @@ class Meter:
                 console=self.console,
                 transient=True,
             )
-            self._bar.add_task(self.what, total=1.0, left="")
+            number = self._bar.add_task(self.what, total=1.0, left=self)
+            self._bar.update(number, completed=self._share)
             self._bar.start()
-        left = f"about {duration(total - elapsed)} left" if share > 0 else ""
-        self._bar.update(self._bar.task_ids[0], completed=share, description=self.what, left=left)
-
-    def line(self, text: str) -> None:
-        """Print a line above the bar, on stderr, that stays."""
-        if self.console is not None:
-            self.console.print(text, markup=False)
 
     def close(self) -> None:
         """Wipe the bar away."""
+        if self.console is None:
+            return
+        self._timer.cancel()
+        self._timer.join()
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
