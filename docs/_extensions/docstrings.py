@@ -7,6 +7,7 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 CODE = re.compile(r"(`[^`]*`)")
+ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 
 
 def tidy(_app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
@@ -29,7 +30,22 @@ def tidy(_app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: l
         lines[:0] = ["..", ""]  # else napoleon takes what stands before a colon for a type
 
 
+def sign(
+    _app: Sphinx,
+    _what: str,
+    _name: str,
+    _obj: Any,
+    _options: Any,
+    given: str | None,
+    gives: str | None,
+) -> tuple[str | None, str | None]:
+    """Write the name of a type alias as the source does."""
+    plain = [text and ALIAS.sub(r"\1", text) for text in (given, gives)]
+    return plain[0], plain[1]
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Listen before napoleon does."""
+    app.connect("autodoc-process-signature", sign)
     app.connect("autodoc-process-docstring", tidy, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
