@@ -51,7 +51,7 @@ export class BoxmanView {
 
   #showChoice(taken) {
     const { q, action_names: names, actions } = this.answer;
-    const values = q?.[taken];
+    const values = q[taken];
     if (!values) {
       byId("choice").replaceChildren(h("p", {}, "The episode is over."));
       return;

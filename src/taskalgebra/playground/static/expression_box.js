@@ -17,6 +17,7 @@ export class ExpressionBox {
     this.changed = changed;
     this.chosen = chosen;
     this.input.addEventListener("input", () => {
+      this.caret = [this.input.selectionStart, this.input.selectionEnd];
       this.#grow();
       changed(this.input.value);
     });
@@ -25,6 +26,12 @@ export class ExpressionBox {
       event.preventDefault();
       entered();
     });
+    // A field without the focus forgets its caret, and the keys must not take the focus from it.
+    this.caret = [0, 0];
+    document.addEventListener("selectionchange", () => {
+      if (document.activeElement === this.input) this.caret = [this.input.selectionStart, this.input.selectionEnd];
+    });
+    byId("keys").addEventListener("mousedown", (event) => event.preventDefault());
     new ResizeObserver(() => this.#grow()).observe(byId("editor"));
   }
 
@@ -32,6 +39,7 @@ export class ExpressionBox {
   set text(text) {
     if (this.input.value === text) return;
     this.input.value = text;
+    this.caret = [text.length, text.length];
     this.#grow();
   }
 
@@ -94,24 +102,27 @@ export class ExpressionBox {
   }
 
   #insert(text) {
-    const { value, selectionStart: start, selectionEnd: end } = this.input;
-    const before = value.slice(0, start);
+    const { value } = this.input;
+    const [start, end] = this.caret;
+    const before = text === ")" ? value.slice(0, start).trimEnd() : value.slice(0, start);
     const after = value.slice(end);
     const tightBefore = before === "" || /[\s(~]$/.test(before) || text === ")";
     const tightAfter = text === "~" || text === "(" || /^[\s)]/.test(after);
     const added = (tightBefore ? "" : " ") + text + (tightAfter ? "" : " ");
-    this.#replace(before + added + after, start + added.length);
+    this.#replace(before + added + after, before.length + added.length);
   }
 
   #deleteWord() {
-    const { value, selectionStart: start } = this.input;
+    const { value } = this.input;
+    const [, start] = this.caret;
     const before = value.slice(0, start).replace(/(?:[\p{ID_Continue}]+|'[^']*'|"[^"]*"|<->|->|\S)?\s*$/u, "");
     this.#replace(before + value.slice(start), before.length);
   }
 
   #replace(text, caret) {
     this.input.value = text;
-    this.input.setSelectionRange(caret, caret);
+    this.caret = [caret, caret];
+    if (document.activeElement === this.input) this.input.setSelectionRange(caret, caret);
     this.#grow();
     this.changed(text);
   }

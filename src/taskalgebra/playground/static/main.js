@@ -26,17 +26,25 @@ async function start() {
   try {
     presets = await askPresets();
   } catch (error) {
-    notify(error.message);
+    notify("server", error.message);
     return;
   }
   presets.push({ id: "empty", title: "Empty room", world: EMPTY_ROOM, expression: "a | b" });
   new Page(presets).open();
 }
 
-function notify(sentence) {
+/** Tell something about the whole page; `about` is "server" or "link". */
+function notify(about, sentence) {
   const notice = byId("notice");
-  notice.hidden = !sentence;
-  notice.textContent = sentence ?? "";
+  notice.hidden = false;
+  notice.dataset.about = about;
+  notice.textContent = sentence;
+}
+
+/** What was told about this no longer holds. */
+function settled(about) {
+  const notice = byId("notice");
+  if (notice.dataset.about === about) notice.hidden = true;
 }
 
 class Page {
@@ -45,6 +53,7 @@ class Page {
     this.boxmanPreset = presets.find((one) => one.id === "boxman");
     this.address = new Address(presets);
     this.store = new Store(this.#default());
+    this.fresh = true; // whether everything is to be shown, not only what changed
     this.solution = null; // the last good answer for a map
     this.game = null; // the last good answer for Boxman
     this.walk = { cells: [], actions: [], rewards: [] };
@@ -98,8 +107,9 @@ class Page {
       trouble = error.message;
     }
     this.store.forgetHistory();
+    this.fresh = true;
     this.store.change(state);
-    notify(trouble);
+    if (trouble) notify("link", trouble);
   }
 
   get #boxmanOn() {
@@ -109,8 +119,9 @@ class Page {
   // ---- from the state to the page -------------------------------------------------------------
 
   #changed(state, before, visit) {
-    const touched = (...keys) => keys.some((key) => state[key] !== before[key]) || this.fresh !== false;
+    const touched = (...keys) => this.fresh || keys.some((key) => state[key] !== before[key]);
     const [boxmanOn, moded] = [this.#boxmanOn, touched("mode")];
+    settled("link");
     this.address.follow(state, before, visit);
     document.body.dataset.mode = state.mode;
     this.#showPresets(state);
@@ -182,7 +193,7 @@ class Page {
     for (const id of ["map", "screen", "slices", "meaning"]) byId(id).classList.remove("stale");
     document.body.dataset.answer = answer.expression;
     byId("lines").textContent = answer.python;
-    notify(null);
+    settled("server");
   }
 
   /** Something is wrong: say it where it is, and dim the last good picture. */
@@ -193,7 +204,7 @@ class Page {
     if (error.field === "expression") this.box.mark(error);
     else {
       this.box.mark(null);
-      notify(error.message.replace(/^./, (letter) => letter.toUpperCase()));
+      notify("server", error.message.replace(/^./, (letter) => letter.toUpperCase()));
     }
   }
 
@@ -316,6 +327,10 @@ class Page {
       if (key === "y" || event.shiftKey) this.store.redo();
       else this.store.undo();
     });
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault(); // what stands after the # is the state
+      byId("expression").focus();
+    });
     onClick("share", () => this.#share());
     onClick("png", () => this.#savePng());
     onClick("svg", () => this.solution && save(fileName(this.solution.expression, "svg"), new Blob([this.#file()], { type: "image/svg+xml" })));
@@ -336,7 +351,7 @@ class Page {
       await navigator.clipboard.writeText(link);
       button.textContent = "Link copied";
     } catch {
-      notify(`Copy this link: ${link}`);
+      notify("link", `Copy this link: ${link}`);
     }
     this.#say("The link holds the whole state.");
     setTimeout(() => (button.textContent = "Share"), 2500);

@@ -3,7 +3,7 @@
 
 import { byId, figure, h, s } from "./dom.js";
 import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
-import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place } from "./world.js";
+import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
 
 const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -31,6 +31,7 @@ export class MapView {
     this.layers.goals.replaceChildren(drawGoals(world, solution?.desired ?? []));
     this.showAgent(walk, taken);
     this.#showCursor();
+    if (this.told && held === null) this.#tell(this.told);
   }
 
   /** Draw the agent and its way only. */
@@ -80,6 +81,7 @@ export class MapView {
   }
 
   #tell(cell) {
+    this.told = cell;
     byId("readout").textContent = cell ? this.describe(cell) : "";
   }
 
@@ -91,8 +93,8 @@ export class MapView {
       if (event.pointerType === "mouse" || this.root.classList.contains("paints")) this.root.setPointerCapture(event.pointerId);
       last = cell;
       this.cursor = cell;
-      this.hands.down(cell);
       this.#tell(cell);
+      this.hands.down(cell);
     });
     this.root.addEventListener("pointermove", (event) => {
       const cell = this.#cellOf(event);
@@ -102,7 +104,7 @@ export class MapView {
         this.cursor = cell;
         this.#showCursor();
       }
-      this.#tell(cell);
+      if (!cell || !this.told || !same(cell, this.told)) this.#tell(cell); // leave what a tool said
     });
     const end = (event) => {
       if (last) this.hands.up(event.type === "pointerup" ? last : null);

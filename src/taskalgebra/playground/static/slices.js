@@ -6,49 +6,55 @@ import { WALL, nColumns, nRows } from "./world.js";
 
 const WALL_COLOUR = [58, 63, 68];
 const FLOOR_COLOUR = [150, 156, 160];
+const GOAL_COLOUR = [255, 255, 255];
 const MANY = 12;
 export const MOST_NUMBERS = 200_000; // cells times goals: more would take longer than 100 ms
+
+let drawn = null; // the world whose goals have their frames on the page, and those frames
 
 export function showSlices(world, solution) {
   const root = byId("slices");
   if (!solution.slices) {
+    drawn = null;
     root.replaceChildren(h("p", { class: "note" }, "This world is too large for a slice a goal."));
     byId("slices-legend").replaceChildren();
     return;
   }
   const ends = solution.slices.map((slice) => rangeOf(slice.values)).filter(Boolean).flat();
   const range = rangeOf(ends) ?? [0, 0];
-  root.classList.toggle("many", solution.slices.length > MANY);
-  root.replaceChildren(...solution.slices.map((slice) => {
-    const goal = world.goals.find((one) => one.name === slice.goal);
-    const wanted = solution.desired.includes(slice.goal);
-    const best = rangeOf(slice.values);
-    const label = `Values for ending in ${slice.goal}, ${wanted ? "desired" : "not desired"}: ${best ? `${figure(best[0])} to ${figure(best[1])}` : "none"}`;
-    const dot = h("span", { class: wanted ? "dot wanted" : "dot", style: { color: goal.color } });
-    return h("figure", {},
-      draw(h("canvas", { role: "img", "aria-label": label, title: label }), world, slice.values, range, goal),
-      h("figcaption", { title: slice.goal }, dot, " ", slice.goal));
-  }));
+  if (drawn?.world !== world) {
+    drawn = { world, frames: world.goals.map((goal) => frameOf(world, goal)) };
+    root.classList.toggle("many", drawn.frames.length > MANY);
+    root.replaceChildren(...drawn.frames.map((frame) => frame.figure));
+  }
+  solution.slices.forEach((slice, i) => show(drawn.frames[i], world, slice, range, solution.desired.includes(slice.goal)));
   showLegend(byId("slices-legend"), range);
 }
 
-function draw(canvas, world, values, range, goal) {
-  const [rows, columns] = [nRows(world), nColumns(world)];
-  const [across, down] = [columns, rows];
-  canvas.width = across;
-  canvas.height = down;
+/** The place of one slice: {figure, canvas, dot, goal}. */
+function frameOf(world, goal) {
+  const canvas = h("canvas", { role: "img", width: nColumns(world), height: nRows(world) });
+  const dot = h("span", { style: { color: goal.color } });
+  const figure = h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, " ", goal.name));
+  return { figure, canvas, dot, goal };
+}
+
+function show({ canvas, dot, goal }, world, slice, range, wanted) {
+  const ends = rangeOf(slice.values);
+  const words = ends ? `${figure(ends[0])} to ${figure(ends[1])}` : "none";
+  canvas.setAttribute("aria-label", `Values for ending in ${slice.goal}, ${wanted ? "desired" : "not desired"}: ${words}`);
+  canvas.title = canvas.ariaLabel;
+  dot.className = wanted ? "dot wanted" : "dot";
+  const columns = nColumns(world);
   const context = canvas.getContext("2d");
-  const image = context.createImageData(across, down);
-  for (let at = 0; at < rows * columns; at += 1) {
-    const wall = world.map[Math.floor(at / columns)][at % columns] === WALL;
-    const value = values[at];
-    const shade = wall ? WALL_COLOUR : value === null ? FLOOR_COLOUR : rgb(level(value, range));
-    image.data.set([...shade, 255], at * 4);
-  }
-  const mark = (goal.cell[0] * columns + goal.cell[1]) * 4;
-  image.data.set([255, 255, 255, 255], mark);
+  const image = context.createImageData(canvas.width, canvas.height);
+  const paint = (at, [red, green, blue]) => image.data.set([red, green, blue, 255], at * 4);
+  slice.values.forEach((value, at) => {
+    if (value !== null) paint(at, rgb(level(value, range)));
+    else paint(at, world.map[Math.floor(at / columns)][at % columns] === WALL ? WALL_COLOUR : FLOOR_COLOUR);
+  });
+  paint(goal.cell[0] * columns + goal.cell[1], GOAL_COLOUR);
   context.putImageData(image, 0, 0);
-  return canvas;
 }
 
 /** A ramp between two numbers. */

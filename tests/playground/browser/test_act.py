@@ -1,0 +1,85 @@
+"""Watching agents act: on the map, and in Boxman."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+import taskalgebra as ta
+
+pytest.importorskip("torch")
+
+
+def test_the_agent_runs_to_its_goal_and_earns_the_optimum(desk):
+    desk.click(11, 11)
+    best = ta.solve(ta.FourRooms(), ["top", "left"])["top ^ left"].v[103]
+    desk.say("optimum", f"{best:.2f}")
+    expect(desk["so-far"]).to_have_text("0.00")
+    desk["speed"].fill("20")
+    desk["run"].click()
+    expect(desk["run"]).to_have_text("Pause")
+    expect(desk["so-far"]).to_have_text(f"{best:.2f}")
+    expect(desk["final"]).to_have_text(f"{best:.2f}")
+    desk.say("readout", "takes ")
+    expect(desk["run"]).to_have_text("Again")
+    place = desk.page.locator("#map .agent").get_attribute("transform")
+    assert place in ("translate(9.5 3.5)", "translate(3.5 9.5)")
+    desk.shoot("arrived")
+    desk["reset"].click()
+    expect(desk.page.locator("#map .agent")).to_have_attribute("transform", "translate(11.5 11.5)")
+
+
+def test_steps_are_taken_one_by_one_and_pay_what_they_cost(desk):
+    desk.click(3, 8)
+    for earned in ("−0.10", "1.80"):  # one move; then the stay that takes the goal, −0.1 + 2
+        desk["step"].click()
+        expect(desk["so-far"]).to_have_text(earned)
+    expect(desk["step"]).to_be_disabled()
+
+
+def test_the_agent_follows_a_drag_and_refuses_walls(desk):
+    desk.drag((1, 1), (3, 8))
+    desk.say("optimum", "1.80")
+    desk.click(0, 0)
+    desk.say("readout", "The agent cannot stand in a wall.")
+
+
+def test_boxman_acts_on_its_pixels(desk):
+    desk.choose("Boxman")
+    desk.solved("blue ^ square")
+    image = desk.page.locator("#screen img")
+    assert image.evaluate("(image) => [image.naturalWidth, image.naturalHeight]") == [84, 84]
+    desk.type("blue & square")
+    desk.say("desired", "blue square")
+    box = image.bounding_box()
+    row, column = 8, 4  # three cells right of the blue square
+    at = {side: (2 + 8 * cell + 4) / 84 for side, cell in (("height", row), ("width", column))}
+    image.click(position={"x": at["width"] * box["width"], "y": at["height"] * box["height"]})
+    desk.say("final", "1.60")  # three moves, the pick-up, then 2
+    desk.say("optimum", "1.60")
+    rows = desk.page.locator("#choice [role=listitem]").all_inner_texts()
+    values = {row.split("\n")[0]: float(row.split("\n")[1].replace("−", "-")) for row in rows}
+    assert max(values, key=values.get) == "left"
+    expect(desk.page.locator("#choice .chosen")).to_contain_text("left")
+    desk.shoot("boxman")
+    desk["speed"].fill("20")
+    first = image.get_attribute("src")
+    desk["run"].click()
+    expect(desk["so-far"]).to_have_text("1.60")
+    assert image.get_attribute("src") != first
+    desk.say("caption", "The network collects blue square")
+
+
+def test_boxman_has_other_skills_and_layouts(desk):
+    desk.open("#boxman=boxman-random&task=blue&seed=3")
+    desk.say("caption", "collects blue")
+    image = desk.page.locator("#screen img")
+    first = image.get_attribute("src")
+    desk.page.get_by_role("button", name="New layout").click()
+    expect(image).not_to_have_attribute("src", first)
+    desk.choose("Objects anywhere, collected by touch")
+    desk.type("purple | blue")
+    desk.say("caption", "Task purple | blue")
+    desk["expression"].fill("purple | red")
+    desk.say("error", "Unknown task 'red'")
+    expect(desk["screen"]).to_have_class("screen boxman-only stale")
