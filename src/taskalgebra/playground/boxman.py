@@ -19,6 +19,7 @@ import orjson
 
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.drawing import Image
+from taskalgebra.extended import recover_q
 from taskalgebra.mdp import NO_GOAL
 from taskalgebra.playground.expressions import (
     LONG,
@@ -31,6 +32,7 @@ from taskalgebra.playground.expressions import (
 from taskalgebra.playground.presets import MISSING_TORCH, boxman_available
 from taskalgebra.playground.python_lines import boxman_lines
 from taskalgebra.playground.schema import BoxmanRequest, RefusedError
+from taskalgebra.policy import greedy
 from taskalgebra.skills import Skills, load
 
 _turn = Lock()
@@ -67,8 +69,11 @@ def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, 
     frames, goal = [observation], NO_GOAL
     actions: list[str] = []
     rewards: list[float] = []
+    q: list[list[float]] = []
     while goal == NO_GOAL and len(actions) < world.max_steps:
-        action = agent.act(observation)
+        q_bar = agent.q_bar(observation[None])
+        action = int(greedy(q_bar)[0])
+        q.append(recover_q(q_bar)[0].round(4).tolist())
         observation, reward, _, _, told = world.step(action)
         goal = told["goal"]
         frames.append(observation)
@@ -80,7 +85,9 @@ def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, 
         "simplified": str(short),
         "desired": [n for n, one in zip(names, agent.task.desired, strict=True) if one],
         "frames": [b64encode(png(frame)).decode() for frame in frames],
+        "action_names": list(world.space.action_names),
         "actions": actions,
+        "q": q,
         "rewards": rewards,
         "collected": None if goal == NO_GOAL else names[goal],
         "return": round(sum(rewards), 10),

@@ -160,7 +160,11 @@ class BoxmanAnswer(BaseModel):
     simplified: str
     desired: list[str]
     frames: Annotated[list[str], Field(description="PNG, base64, one more than actions")]
+    action_names: list[str]
     actions: list[str]
+    q: Annotated[
+        list[list[float]], Field(description="max_g Q̄(s, g, ·) of every frame but the last")
+    ]
     rewards: list[float]
     collected: str | None
     returned: Annotated[float, Field(alias="return")]
