@@ -18,6 +18,7 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest
 
 docs: $(VENV)/installed-docs
