@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+from functools import cache
 
 import pytest
 import schemathesis
@@ -100,6 +101,7 @@ def test_a_good_request_changed_anywhere_is_answered_as_described(changes):
         assert error["message"] and set(error) <= {"message", "field", "start", "end"}
 
 
+@cache
 def described(path, method="post"):
     """The schema of a successful answer, with what it refers to."""
     document = CLIENT.app.openapi()
