@@ -1,160 +1,223 @@
-"""The command line."""
+"""`taskalgebra reproduce`: the whole at toy size, stopped in the middle and gone on with."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from boxman_skills import write_untrained
-from taskalgebra import cli
-from taskalgebra.cli import reproduce
+from taskalgebra import cli, reproduce
+from taskalgebra.cli.output import Output
+from taskalgebra.cli.reproduce import Told
 from taskalgebra.experiments import deep_suite, suite
-from taskalgebra.experiments.record import Table, load
+from taskalgebra.experiments.record import Table, as_json, load
 from taskalgebra.figures import deep_gallery, gallery
+from taskalgebra.figures.drawings import Film
+
+COMMAND = [sys.executable, "-m", "taskalgebra.cli", "reproduce"]
+ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+
+
+def results_in(text):
+    """The parts that a run says it has finished."""
+    names = [*suite.TABULAR, *deep_suite.DEEP]
+    return [line.split()[0] for line in text.splitlines() if line.split()[:1][0] in names]
 
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
-    """A quick reproduction from nothing, run as a user would."""
-    out = tmp_path_factory.mktemp("cli") / "deep" / "out"
-    command = [sys.executable, "-m", "taskalgebra.cli", "reproduce", "tabular"]
-    done = subprocess.run(
-        [*command, "--quick", "--fresh", "--out", str(out)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    """Everything from nothing, as a user would: Ctrl-C in the middle, then again to the end."""
+    place = tmp_path_factory.mktemp("reproduce")
+    write_untrained(place / "skills")
+    out = place / "deep" / "out"
+    command = [*COMMAND, "--quick", "--skills", str(place / "skills"), "--out", str(out)]
+    lines = []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as first:
+        for line in first.stderr:
+            lines.append(line)
+            if line.startswith("n_tasks"):
+                first.send_signal(signal.SIGINT)
+    left = sorted(path.relative_to(out) for path in out.rglob("*"))
+    second = subprocess.run([*command, "--json"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert second.returncode == 0, second.stderr
+    return SimpleNamespace(
+        out=out,
+        options=["--quick", "--skills", str(place / "skills"), "--out", str(out)],
+        stopped=first.returncode,
+        said="".join(lines),
+        left=left,
+        finished=results_in("".join(lines)),
+        second=second,
+        document=json.loads(second.stdout),
     )
-    return out, done
 
 
-def test_reproduce_writes_results_figures_and_claims(reproduced):
-    out, done = reproduced
-    assert done.returncode == 0, done.stderr
-    for name, experiment in suite.TABULAR.items():
-        assert load(name, out).config == suite.as_json(experiment.quick)
-    for name in gallery.FIGURES:
-        for kind in ("png", "pdf"):
-            assert (out / "figures" / f"{name}.{kind}").stat().st_size > 5000
-    assert not [path for path in out.rglob(".*")]
-    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))
-    table = Table.from_csv((out / "claims.csv").read_text(encoding="utf-8"))
-    assert len(claims) == table.n_rows > 15
-    assert [c["claim"] for c in claims] == table["claim"].tolist()
-    assert done.stdout.count("measured:") == len(claims)
-    assert "claims hold as stated" in done.stdout
+def test_ctrl_c_is_130_says_what_is_kept_and_leaves_whole_files(reproduced):
+    assert reproduced.stopped == 130
+    assert reproduced.said.splitlines()[-1] == "stopped; finished results are kept"
+    assert "Traceback" not in reproduced.said
+    assert "n_tasks" in reproduced.finished
+    assert "baselines" not in reproduced.finished
+    assert not [path for path in reproduced.left if path.suffix == ".tmp"]
+    manifests = {p.stem for p in reproduced.left if p.suffix == ".json"} - {"provenance"}
+    assert manifests >= set(reproduced.finished)
+    assert "claims" not in manifests and "index" not in {p.stem for p in reproduced.left}
+
+
+def test_the_second_run_goes_on_where_the_first_was_stopped(reproduced):
+    kept = [part["name"] for part in reproduced.document["parts"] if part["kept"]]
+    assert kept[: len(reproduced.finished)] == reproduced.finished
+    assert len(kept) <= len(reproduced.finished) + 1  # Ctrl-C may come as one is being told
+    assert [part["name"] for part in reproduced.document["parts"]] == [
+        *suite.TABULAR,
+        "tabular figures",
+        *deep_suite.DEEP,
+        "deep figures",
+        "report",
+    ]
 
 
 def test_progress_is_for_terminals_only(reproduced):
-    _, done = reproduced
-    assert "\r" not in done.stderr + done.stdout
-    assert "left" not in done.stderr
+    assert "\r" not in reproduced.second.stderr
+    assert "left" not in reproduced.second.stderr
 
 
-def test_finished_results_are_kept_on_a_second_run(reproduced, capsys, monkeypatch):
-    out, done = reproduced
-    monkeypatch.setattr(gallery, "draw_all", lambda *args, **kwargs: [])
-    before = {path: path.stat().st_mtime_ns for path in out.glob("*.csv")}
-    assert cli.main(["reproduce", "tabular", "--quick", "--out", str(out)]) == 0
-    captured = capsys.readouterr()
-    assert captured.err.count("kept") == len(suite.TABULAR)
-    assert captured.out == done.stdout
-    after = {path: path.stat().st_mtime_ns for path in out.glob("*.csv")}
-    assert {p for p in after if after[p] != before[p]} == {out / "claims.csv"}
+def test_results_are_of_the_quick_configuration(reproduced):
+    for name, experiment in suite.TABULAR.items():
+        saved = load(name, reproduced.out / "results" / "tabular")
+        assert saved.config == as_json(experiment.quick)
+    for name, deep in deep_suite.DEEP.items():
+        config = dict(load(name, reproduced.out / "results" / "deep").config)
+        assert list(config.pop("skills")) == ["fixed", "random", "touch"]
+        assert config == as_json(deep.quick)
+
+
+def test_every_figure_is_drawn(reproduced):
+    for half, figures in (("tabular", gallery.FIGURES), ("deep", deep_gallery.FIGURES)):
+        for name, drawing in figures.items():
+            for kind in ("gif",) if isinstance(drawing, Film) else ("png", "pdf"):
+                path = reproduced.out / "results" / half / "figures" / f"{name}.{kind}"
+                assert path.stat().st_size > 5000
+    assert not [path for path in reproduced.out.rglob(".*")]
+
+
+def test_claims_are_written_as_table_and_as_json_and_told(reproduced):
+    for half in ("tabular", "deep"):
+        directory = reproduced.out / "results" / half
+        claims = json.loads((directory / "claims.json").read_text(encoding="utf-8"))
+        table = Table.from_csv((directory / "claims.csv").read_text(encoding="utf-8"))
+        assert [c["verdict"] for c in claims] == table["verdict"].tolist()
+        assert reproduced.document["claims"][half] == claims
+    verdicts = {c["where"]: c["verdict"] for c in reproduced.document["claims"]["deep"]}
+    assert verdicts["Fig. 5"] == "does not hold"  # the networks know nothing
+
+
+def test_the_report_says_that_it_is_of_toy_size(reproduced):
+    path = reproduced.out / "report" / "index.html"
+    assert reproduced.document["report"] == str(path)
+    assert "Toy size." in path.read_text(encoding="utf-8")
+
+
+def test_a_figure_of_finished_results_is_drawn_and_its_claims_are_printed(reproduced, capsys):
+    assert cli.main(["reproduce", "figure-4", *reproduced.options]) == 0
+    said = capsys.readouterr()
+    assert "kept" in said.err
+    assert said.out.count("measured:") == 1
+    assert "does not hold  Fig. 4" in said.out
+    assert "of 1 claims, 0 hold, 0 hold in part, 1 do not hold" in said.out
+    assert "figure_4_extended_values.png" in said.out
+
+
+def test_a_damaged_result_is_told_with_the_way_out(reproduced, capsys):
+    path = reproduced.out / "results" / "tabular" / "rewards.csv"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace("average", "mean", 1), encoding="utf-8")
+    try:
+        code = cli.main(["reproduce", "figure-1", "--quick", "--out", str(reproduced.out)])
+    finally:
+        path.write_text(whole, encoding="utf-8")
+    assert code == 1
+    error = capsys.readouterr().err
+    assert "damaged" in error and "'average'" in error and "--fresh" in error
+
+
+def test_a_figure_runs_only_what_it_needs(tmp_path, capsys):
+    arguments = ["reproduce", "Fig. 3b", "--quick", "--quiet", "--out", str(tmp_path)]
+    assert cli.main(arguments) == 0
+    said = capsys.readouterr()
+    assert said.out == said.err == ""
+    found = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    drawn = {"figure_3b_n_tasks.png", "figure_3b_n_tasks.pdf"}
+    assert found == {"n_tasks.csv", "n_tasks.json", "provenance.json", *drawn}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("figure_1_rewards", ["figure_1_rewards"]),
+        ("figure-3", ["figure_3a_samples", "figure_3b_n_tasks", "figure_3c_forty_goals"]),
+        ("3a", ["figure_3a_samples"]),
+        ("Figure 10", ["supplement_slips"]),
+        ("fig12", ["supplement_touch_extended_values"]),
+        ("Table 1", ["supplement_layout"]),
+        ("supplement-touch-returns", ["supplement_touch_returns"]),
+        ("boxman_blue", ["boxman_blue_xor_square"]),
+    ],
+)
+def test_figures_have_several_names(given, meant):
+    assert [name for names in reproduce.figures_of(given).values() for name in names] == meant
+
+
+@pytest.mark.parametrize("number", range(1, 17))
+def test_every_figure_of_the_paper_has_a_name(number):
+    assert reproduce.figures_of(f"figure-{number}")
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
-        ["reproduce"],
-        ["reproduce", "everything"],
-        ["reproduce", "tabular", "--workers", "0"],
-        ["reproduce", "tabular", "--workers", "two"],
-        ["reproduce", "tabular", "--surprise"],
-        ["reproduce", "tabular", "--out", __file__],
-        ["reproduce", "tabular", "--train"],
-        ["reproduce", "tabular", "--skills", "."],
-        ["reproduce", "deep", "--train", "--skills", "."],
-        ["reproduce", "deep", "--skills", __file__],
+        ["everything"],
+        ["figure-17"],
+        ["figure"],
+        [""],
+        ["tabular", "--workers", "0"],
+        ["tabular", "--workers", "two"],
+        ["tabular", "--surprise"],
+        ["tabular", "--out", __file__],
+        ["tabular", "--train"],
+        ["tabular", "--skills", "."],
+        ["deep", "--train", "--skills", "."],
+        ["deep", "--skills", __file__],
     ],
 )
 def test_wrong_usage_is_2(arguments, capsys):
-    assert cli.main(arguments) == 2
+    assert cli.main(["reproduce", *arguments]) == 2
+    assert capsys.readouterr().out == ""
 
 
-def test_help_and_version(capsys):
-    for arguments in (["--help"], ["--version"], ["reproduce", "--help"]):
-        assert cli.main(arguments) == 0
-    assert "taskalgebra 0." in capsys.readouterr().out
+def test_an_unknown_figure_is_told_the_known_ones(capsys):
+    assert cli.main(["reproduce", "figure_2_compositoin"]) == 2
+    error = "".join(capsys.readouterr().err.split())
+    assert "figure_2_composition" in error and "supplement_slips" in error and "tabular" in error
 
 
-def test_ctrl_c_is_130_and_says_what_is_kept(tmp_path, monkeypatch, capsys):
-    def stopped(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(suite, "obtain", stopped)
-    assert cli.main(["reproduce", "tabular", "--quick", "--out", str(tmp_path)]) == 130
-    assert "kept" in capsys.readouterr().err
+def test_skills_for_a_figure_without_networks_are_refused(tmp_path, capsys):
+    arguments = ["reproduce", "figure-1", "--skills", str(tmp_path), "--out", str(tmp_path)]
+    assert cli.main(arguments) == 1
+    assert "needs no networks" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    code = cli.main(["reproduce", "tabular", "--quick", "--out", str(tmp_path / "file" / "out")])
+    code = cli.main(["reproduce", "figure-1", "--out", str(tmp_path / "file" / "out")])
     assert code == 1
     assert "taskalgebra: " in capsys.readouterr().err
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
-    assert cli.main(["reproduce", "tabular", "--out", str(tmp_path)]) == 1
-    assert "taskalgebra[figures]" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def evaluated(tmp_path_factory):
-    """A quick evaluation of networks that know nothing."""
-    place = tmp_path_factory.mktemp("deep")
-    write_untrained(place / "skills")
-    arguments = ["reproduce", "deep", "--quick", "--skills", str(place / "skills")]
-    arguments += ["--out", str(place / "out")]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert cli.main(arguments) == 0
-    return place / "out", arguments, out.getvalue()
-
-
-def test_reproduce_deep_writes_results_figures_films_and_claims(evaluated):
-    out, _, text = evaluated
-    for name, experiment in deep_suite.DEEP.items():
-        config = load(name, out).config
-        assert {k: v for k, v in config.items() if k != "skills"} == suite.as_json(experiment.quick)
-        assert list(config["skills"]) == ["fixed", "random", "touch"]
-    for name in deep_gallery.FIGURES:
-        for kind in ("png", "pdf"):
-            assert (out / "figures" / f"{name}.{kind}").stat().st_size > 5000
-    for name in deep_gallery.FILMS:
-        assert 5000 < (out / "figures" / f"{name}.gif").stat().st_size < 600_000
-    assert not [path for path in out.rglob(".*")]
-    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))
-    assert text.count("measured:") == len(claims) == 8
-    assert "DOES NOT HOLD" in text  # they know nothing
-    assert "Boxman, at toy size" in text
-
-
-def test_a_second_evaluation_keeps_results_of_the_same_skills(evaluated, capsys, monkeypatch):
-    _, arguments, text = evaluated
-    monkeypatch.setattr(deep_gallery, "draw_all", lambda *args, **kwargs: [])
-    assert cli.main(arguments) == 0
-    captured = capsys.readouterr()
-    assert captured.err.count("kept") == len(deep_suite.DEEP)
-    assert captured.out == text
 
 
 def test_without_skills_training_is_recommended(tmp_path, capsys):
@@ -166,62 +229,56 @@ def test_without_skills_training_is_recommended(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("package", ["torch", "safetensors", "matplotlib"])
-def test_deep_names_the_extra_that_is_missing(package, monkeypatch, capsys, tmp_path):
+def test_the_extra_that_is_missing_is_named(package, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(reproduce, "find_spec", lambda name: None if name == package else name)
-    assert cli.main(["reproduce", "deep", "--out", str(tmp_path)]) == 1
+    assert cli.main(["reproduce", "all", "--out", str(tmp_path)]) == 1
     extra = "figures" if package == "matplotlib" else "deep"
     error = capsys.readouterr().err
     assert package in error and f"taskalgebra[{extra}]" in error
     assert list(tmp_path.iterdir()) == []
 
 
-def test_train_trains_every_setting_below_the_results_and_evaluates_that(
-    tmp_path, monkeypatch, capsys
-):
+def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_path, monkeypatch):
     trained = []
 
     def train(name, out, *, recipe, listen):
         trained.append((name, out, recipe.settings.n_updates))
         write_untrained(out)
 
-    checkpoint = tmp_path / "skills" / "training" / "boxman" / "all.safetensors"
+    skills = tmp_path / "results" / "deep" / "skills"
+    checkpoint = skills / "training" / "boxman" / "all.safetensors"
     checkpoint.parent.mkdir(parents=True)
     checkpoint.write_bytes(b"")
     seen = []
 
-    def obtain(name, out, skills, digests, **how):
-        seen.append((name, list(skills)))
+    def obtain(experiment, directory, **how):
+        seen.append(experiment)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(deep_suite.boxman_training, "train", train)
-    monkeypatch.setattr(deep_suite, "obtain", obtain)
+    monkeypatch.setattr(suite, "obtain", obtain)
     arguments = ["reproduce", "deep", "--train", "--quick", "--out", str(tmp_path)]
     assert cli.main(arguments) == 130
     assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
-    assert {out for _, out, _ in trained} == {tmp_path / "skills"}
+    assert {out for _, out, _ in trained} == {skills}
     assert checkpoint.exists()
-    assert seen[0][1] == ["fixed", "random", "touch"]
+    assert list(seen[0].about["skills"]) == ["fixed", "random", "touch"]
     assert cli.main([*arguments, "--fresh"]) == 130
     assert not checkpoint.exists()
 
 
-class Terminal(io.StringIO):
-    """A stream that claims to be a terminal."""
-
-    def isatty(self):
-        return True
-
-
-def test_the_meter_shows_time_left_on_a_terminal():
-    out = Terminal()
-    meter = reproduce.Meter({"one": 3.0, "two": 6.0}, out)
-    meter.begin("one")
-    assert 8.9 < meter.left(0.0) <= 9.1
-    meter.end("kept")
-    meter.begin("two")
-    assert 2.9 < meter.left(0.5) < 3.1 or meter.left(0.5) < 0.1
-    meter.end("")
-    text = out.getvalue()
-    assert "about 9 s left in all" in text
-    assert text.count("\n") == 2
-    assert "kept" in text
+def test_the_share_done_counts_work_only(capsys):
+    shares = []
+    told = Told(Output(), lambda share, what: shares.append((round(share, 3), what)))
+    told.plan({"one": 30.0, "two": 6.0, "three": 2.0})
+    told.begin("one")
+    told.end(reproduce.Part("one", 0.01, kept=True))
+    told.begin("two")
+    told.advance(0.5)
+    told.end(reproduce.Part("two", 5.0))
+    told.begin("three")
+    assert shares == [(0.0, "one"), (0.0, "two"), (0.375, "two"), (0.75, "three")]
+    assert [line.split() for line in capsys.readouterr().err.splitlines()] == [
+        ["one", "kept"],
+        ["two", "5.0", "s"],
+    ]

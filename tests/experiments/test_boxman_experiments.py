@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from taskalgebra.experiments import (
     deep_claims,
     deep_suite,
     suite,
+    verdicts,
 )
 from taskalgebra.experiments.boxman_exact import (
     ExactSkills,
@@ -344,6 +346,16 @@ def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect):
     own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
     values = boxman_values.run(boxman_values.Config(), own)
     assert not claims_of({"boxman_returns": result, "boxman_values": values})["Fig. 5"]
+
+
+def test_shipped_claims_follow_from_shipped_results(tmp_path):
+    shipped = Path(__file__).parents[2] / "results" / "deep"
+    results = {name: load(name, shipped) for name in deep_suite.DEEP}
+    verdicts.save(deep_claims.judge(results), tmp_path)
+    for name in ("claims.csv", "claims.json"):
+        assert (tmp_path / name).read_text() == (shipped / name).read_text()
+    for result in results.values():
+        assert result.config["skills"] == digests()
 
 
 def test_the_trajectories_are_on_the_layout_of_the_values():

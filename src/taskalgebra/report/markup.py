@@ -83,6 +83,25 @@ def table(
     )
 
 
+SUPERSCRIPTS = re.compile(r"\b2\^\(2\^(\w+)\)|\b2\^(\w+)")
+SUBSCRIPTS = re.compile(r"(?<!\w)(r̄?|Q̄|M|max|V)_(MIN|MAX|U|∅|M|g|dense|sparse)(?!\w)")
+
+
+def maths(plain: str) -> Markup:
+    """Plain text with the paper's powers of two raised and its indices lowered.
+
+    >>> print(maths("2^(2^K) < 2^40, r_MIN, top_left"))
+    2<sup>2<sup>K</sup></sup> &lt; 2<sup>40</sup>, r<sub>MIN</sub>, top_left
+    """
+
+    def raised(found: re.Match[str]) -> str:
+        twice, once = found.groups()
+        return f"2<sup>2<sup>{twice}</sup></sup>" if twice else f"2<sup>{once}</sup>"
+
+    html = SUPERSCRIPTS.sub(raised, escape(plain))
+    return Markup(SUBSCRIPTS.sub(r"\1<sub>\2</sub>", html))
+
+
 def inline(markdown: str) -> Markup:
     """A line of Markdown: `code`, **bold** and [links](https://…).
 
@@ -94,7 +113,7 @@ def inline(markdown: str) -> Markup:
         if i % 2:
             parts.append(tag("code", part))
             continue
-        html = escape(part)
+        html = str(maths(part))
         html = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)
         html = re.sub(r"\[([^\]]+)\]\((https://[^)\s]+)\)", r'<a href="\2">\1</a>', html)
         parts.append(Markup(html))

@@ -16,14 +16,14 @@ from taskalgebra.experiments import provenance, verdicts
 from taskalgebra.experiments.record import Result, load
 from taskalgebra.experiments.verdicts import Claim, Verdict
 from taskalgebra.report import paper, tables
-from taskalgebra.report.markup import Markup, inline, join, table, tag, text
+from taskalgebra.report.markup import Markup, inline, join, maths, table, tag, text
 from taskalgebra.report.sections import OURS, PAPER, SECTIONS, SUPPLEMENT, Picture, Section
 
 HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
 MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
 CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
-WIDE = 1.9
-"""A figure that is this much wider than high takes a line of its own."""
+SMALL = 1500
+"""Pixels: a figure that is narrower stands beside its claims, others above them."""
 THEORY = "theory"
 
 
@@ -142,7 +142,6 @@ def _summary(source: _Source) -> Markup:
             tag("span", theirs[verdict], class_="count"),
             " ",
             _badge(verdict),
-            class_=CLASSES[verdict],
         )
         for verdict in Verdict
     ]
@@ -165,27 +164,27 @@ def _home(claim: Claim) -> str:
 def _verdict_table(source: _Source) -> Markup:
     rows = []
     for anchor, claim in source.claims:
-        said = tag("p", claim.claim)
-        why = tag("p", claim.reason, class_="reason") if claim.reason else ""
+        said = tag("p", maths(claim.claim))
+        why = tag("p", maths(claim.reason), class_="reason") if claim.reason else ""
         place = tag("a", claim.where, href=f"#{_home(claim)}")
         rows.append((place, join([said, why]), tag("a", _badge(claim.verdict), href=f"#{anchor}")))
     return table(
         ("place", "claim, and what stands against it", "verdict"),
         rows,
         caption="Every claim and its verdict",
-        class_="verdicts",
+        class_="verdicts stacks",
     )
 
 
 def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Markup:
     """A claim with what was measured; where it is shown again it is no anchor."""
-    facts = [tag("dt", "Measured"), tag("dd", claim.measured)]
+    facts = [tag("dt", "Measured"), tag("dd", maths(claim.measured))]
     if claim.reason:
-        facts += [tag("dt", "Reason"), tag("dd", claim.reason)]
+        facts += [tag("dt", "Reason"), tag("dd", maths(claim.reason))]
     return tag(
         "article",
         tag(level, claim.where, " ", _badge(claim.verdict)),
-        tag("p", claim.claim),
+        tag("p", maths(claim.claim)),
         tag("dl", *facts),
         id=None if again else anchor,
         class_=f"claim {CLASSES[claim.verdict]}",
@@ -205,13 +204,12 @@ def _section(section: Section, source: _Source) -> Markup:
     films = [_picture(p, source.directory) for p in section.pictures if p.film]
     setting = next((s for s, home in tables.SETTINGS.items() if home == section.id), None)
     more = [tables.returns(source.result("boxman_returns"), setting)] if setting else []
-    first = _find(section.pictures[0].name, source.directory)
-    width, height = _size(first.read_bytes())
-    shape = "beside" if width < WIDE * height and height < 1.2 * width else "stacked"
+    width, _ = _size(_find(section.pictures[0].name, source.directory))
+    shape = "beside" if width < SMALL else "stacked"
     return tag(
         "section",
         tag("h3", f"{section.place}. {section.title}", id=f"{section.id}-title"),
-        tag("p", section.words),
+        tag("p", maths(section.words)),
         tag("div", *stills, tag("div", *cards, class_="claims"), class_=shape),
         *films,
         *more,
@@ -233,37 +231,36 @@ def _find(name: str, directory: Path) -> Path:
     )
 
 
-def _size(data: bytes) -> tuple[int, int]:
+def _size(path: Path) -> tuple[int, int]:
     """Width and height of a PNG or a GIF, from its first bytes."""
-    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) > 24:
+    with path.open("rb") as file:
+        data = file.read(24)
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) == 24:
         width, height = struct.unpack(">II", data[16:24])
-    elif data[:4] == b"GIF8" and len(data) > 10:
+    elif data[:4] == b"GIF8" and len(data) == 24:
         width, height = struct.unpack("<HH", data[6:10])
     else:
-        raise ValueError(f"expected a PNG or a GIF, got a file that begins with {data[:8]!r}")
+        raise ValueError(
+            f"{path} is neither a PNG nor a GIF; draw it anew with: taskalgebra reproduce "
+            f"{path.stem}"
+        )
     return width, height
 
 
 def _picture(picture: Picture, directory: Path) -> Markup:
     path = _find(picture.name, directory)
-    data = path.read_bytes()
-    try:
-        width, height = _size(data)
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}; run again with --fresh") from None
-    kind = "gif" if picture.film else "png"
+    width, height = _size(path)
+    data = base64.b64encode(path.read_bytes()).decode()
     image = tag(
         "img",
-        src=f"data:image/{kind};base64,{base64.b64encode(data).decode()}",
+        src=f"data:image/{'gif' if picture.film else 'png'};base64,{data}",
         alt=picture.alt,
         width=str(width),
         height=str(height),
-        loading="lazy",
-        decoding="async",
     )
     if picture.film:
         return tag("details", tag("summary", "Film of the composed agent"), image, class_="film")
-    box = tag("div", image, class_="scroll", role="group", aria_label=picture.alt, tabindex="0")
+    box = tag("div", image, class_="scroll", role="group", aria_label="Figure", tabindex="0")
     return tag("figure", box, tag("figcaption", f"Redrawn from our results: {path.name}"))
 
 
@@ -275,7 +272,7 @@ def _index(page: str) -> Markup:
         ("paper", "code", "test"),
         rows,
         caption="The paper, item by item: what implements it and what tests it",
-        class_="index",
+        class_="index stacks",
     )
 
 
