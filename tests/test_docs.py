@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"^```python\n((?:(?!^```).)*?)^```\n+```text\n(.*?)^```", re.M | re.S)
-COMMAND = re.compile(r"^(?:\$ )?taskalgebra (\S+)(.*)$|`taskalgebra (\S+)([^`]*)`", re.MULTILINE)
+COMMAND = re.compile(r"^taskalgebra (\w+)(.*)$|`taskalgebra (\w+)([^`]*)`", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)[^)]*\)")
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
@@ -61,18 +61,15 @@ def test_links_and_commands_of_a_page_exist(page):
         assert set(given) <= known | {"--help"}, f"taskalgebra {name}{rest}"
 
 
-def test_every_figure_has_its_command_and_its_file():
-    rows = re.findall(
-        r"`taskalgebra reproduce (\S+)` \| `(\S+)`", (DOCS / "reproduce.md").read_text()
-    )
-    known = [*gallery.FIGURES, *deep_gallery.FIGURES]
-    shown = set()
-    for name, file in rows:
-        if "/figures/" in file:
-            assert (ROOT / file).is_file()
-            assert Path(file).stem in names.find(name, known)
-            shown.add(Path(file).stem)
-    assert shown == set(known)
+@pytest.mark.parametrize(("part", "figures"), [("tabular", gallery), ("deep", deep_gallery)])
+def test_every_figure_has_its_command_and_its_file(part, figures):
+    text = (DOCS / "reproduce.md").read_text().split(f"`results/{part}/figures/`")[1]
+    table = text.split("\n#")[0]
+    shown = re.findall(r"\| `(\S+)` \| `(\S+)` \|$", table, re.MULTILINE)
+    for name, file in shown:
+        assert (ROOT / "results" / part / "figures" / file).is_file()
+        assert Path(file).stem in names.find(name, figures.FIGURES)
+    assert {Path(file).stem for _, file in shown} == set(figures.FIGURES)
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +103,15 @@ def test_every_public_name_is_documented(site):
 
 
 def test_every_command_is_on_the_page_of_commands(site):
-    text = (site / "reference/commands.html").read_text()
+    html = (site / "reference/commands.html").read_text()
+    text = unescape(re.sub(r"<[^>]*>", "", html))
     for name, command in typer.main.get_command(app).commands.items():
-        assert f'id="taskalgebra-{name}"' in text
+        assert f'id="taskalgebra-{name}"' in html
         for parameter in command.params:
             assert all(option in text for option in parameter.opts if option.startswith("--"))
+        examples = re.findall(r"^taskalgebra .*", command.epilog, re.MULTILINE)
+        assert examples
+        assert all(example.replace("\\[", "[") in text for example in examples)
 
 
 def test_pages_fetch_nothing_from_elsewhere(site):

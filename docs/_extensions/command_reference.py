@@ -16,6 +16,7 @@ from sphinx.util.typing import ExtensionMetadata
 from taskalgebra.cli.app import app as command_line
 
 PROGRAM = "taskalgebra"
+USAGE = re.compile(r"\[(\[.*?\](?:\.\.\.)?)\]|\{(?=EXPR)|(?<=EXPR)\}")  # brackets that say nothing
 
 
 class Commands(SphinxDirective):
@@ -32,20 +33,16 @@ class Commands(SphinxDirective):
             section = nodes.section(ids=[f"{PROGRAM}-{name}"], names=[f"{PROGRAM} {name}"])
             section += nodes.title("", "", nodes.literal(text=f"{PROGRAM} {name}"))
             section += _paragraphs(command.help or "")
-            section += _shell(f"{PROGRAM} {name} {' '.join(command.collect_usage_pieces(context))}")
+            usage = USAGE.sub(r"\1", " ".join(command.collect_usage_pieces(context)))
+            section += _shell(f"{PROGRAM} {name} {usage}")
             section += _options(command, context)
             section += _examples(command.epilog or "")
             sections.append(section)
         return sections
 
 
-def _plain(text: str) -> str:
-    """Text without the markup of the terminal."""
-    return Text.from_markup(text).plain
-
-
 def _paragraphs(text: str) -> list[nodes.Node]:
-    parts = re.split(r"\n\s*\n", _plain(text).replace("\b", "").strip())
+    parts = re.split(r"\n\s*\n", text.replace("\b", "").strip())
     return [nodes.paragraph("", "", *_inline(" ".join(part.split()))) for part in parts]
 
 
@@ -67,29 +64,28 @@ def _options(command: typer.core.TyperCommand, context: typer.Context) -> list[n
         record = parameter.get_help_record(context)
         if record is None or "--help" in parameter.opts:
             continue
-        name, text = record
-        value = parameter.get_default(context)
-        if value and value is not True and "default" not in text:
-            text = f"{text} By default {value}."
+        name = re.sub(r"<int[^>]*>", "N", record[0]).partition("<")[0].strip()
+        text, _, notes = record[1].partition("  [")
+        default = re.search(r"default: ([^;\]]+)", notes)
         items += nodes.definition_list_item(
             "",
-            nodes.term("", "", nodes.literal(text=name.strip())),
-            nodes.definition("", *_paragraphs(text)),
+            nodes.term("", "", nodes.literal(text=name)),
+            nodes.definition(
+                "", *_paragraphs(f"{text} By default {default[1]}." if default else text)
+            ),
         )
     return [items]
 
 
 def _examples(epilog: str) -> list[nodes.Node]:
     """A block of commands, each below a comment that says what it does."""
-    parts = [
-        " ".join(part.split()) for part in re.split(r"\n\s*\n", _plain(epilog)) if part.strip()
-    ]
+    told = [line.strip() for line in Text.from_markup(epilog).plain.splitlines() if line.strip()]
     lines: list[str] = []
-    for part in parts[1:]:  # the first is a heading
-        if part.startswith(PROGRAM):
-            lines += ["", part]
+    for line in told[1:]:  # the first is a heading
+        if line.startswith(PROGRAM):
+            lines += ["", line]
         else:
-            lines.insert(-1, f"# {part}")
+            lines.insert(-1, f"# {line}")
     text = "\n".join(lines).strip()
     return [nodes.literal_block(text, text, language="bash")] if lines else []
 
