@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("planning", "algebra", "expressions", "learning", "boxman", "imports")
+BENCHMARKS = ("planning", "algebra", "expressions", "learning", "boxman", "imports", "playground")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,25 @@ def create_app() -> FastAPI:
 
 def _add_routes(app: FastAPI) -> None:
     worlds = WorldCache()
+    turn = asyncio.Lock()  # one solution a turn of the loop, so that answers leave in between
+
+    @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
+    async def solve_world(request: Request) -> Response:
+        """Compose an expression over the tasks of a world."""
+        asked = schema.read(await json_body(request), schema.SolveRequest)
+        world = asked.world
+        if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
+            return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
+        async with turn:
+            return Response(solve(asked, worlds), media_type=JSON)
+
+    @app.post(
+        "/api/boxman/play", response_model=schema.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
+    )
+    async def play_boxman(request: Request) -> Response:
+        """Play an episode of Boxman with shipped networks; the first takes some seconds."""
+        asked = schema.read(await json_body(request), schema.BoxmanRequest)
+        return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
@@ -61,23 +81,6 @@ def _add_routes(app: FastAPI) -> None:
     async def list_presets() -> Response:
         """Worlds to start from."""
         return _json(presets())
-
-    @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
-    async def solve_world(request: Request) -> Response:
-        """Compose an expression over the tasks of a world."""
-        asked = schema.read(await json_body(request), schema.SolveRequest)
-        world = asked.world
-        if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
-            return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
-        return Response(solve(asked, worlds), media_type=JSON)
-
-    @app.post(
-        "/api/boxman/play", response_model=schema.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
-    )
-    async def play_boxman(request: Request) -> Response:
-        """Play an episode of Boxman with shipped networks; the first takes some seconds."""
-        asked = schema.read(await json_body(request), schema.BoxmanRequest)
-        return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
 
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
