@@ -49,6 +49,7 @@ def create_app() -> FastAPI:
 def _add_routes(app: FastAPI) -> None:
     worlds = WorldCache()
     turn = asyncio.Lock()  # one solution a turn of the loop, so that answers leave in between
+    large_turn = asyncio.Lock()  # and one large world at a time, which bounds the memory
 
     @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
     async def solve_world(request: Request) -> Response:
@@ -56,7 +57,8 @@ def _add_routes(app: FastAPI) -> None:
         asked = schema.read(await json_body(request), schema.SolveRequest)
         world = asked.world
         if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
-            return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
+            async with large_turn:
+                return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
         async with turn:
             return Response(solve(asked, worlds), media_type=JSON)
 

@@ -29,7 +29,7 @@ from taskalgebra.playground.schema import RefusedError
 from taskalgebra.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
 from taskalgebra.tasks import Task
 
-LONG = 400
+LONG = 200
 """Characters from which an expression is composed in its simplified form, equal and short."""
 
 _WORD = re.compile(r"'[^']*'?|\"[^\"]*\"?|\w+|.", re.DOTALL)

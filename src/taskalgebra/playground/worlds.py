@@ -223,12 +223,15 @@ class WorldCache:
         """The world of a document, planned if it is not here."""
         key = _key(document)
         with self._lock:
-            world = self._worlds.get(key)
-            if world is not None:
+            known = self._worlds.get(key)
+            if known is not None:
                 self._worlds.move_to_end(key)
-                return world
-            world = self._worlds[key] = plan_world(document)
-            self._used += world.n_bytes
+                return known
+        world = plan_world(document)
+        with self._lock:
+            if key not in self._worlds:
+                self._worlds[key] = world
+                self._used += world.n_bytes
             while self._used > self._room and len(self._worlds) > 1:
                 _, oldest = self._worlds.popitem(last=False)
                 self._used -= oldest.n_bytes
