@@ -57,13 +57,13 @@ export class BoxmanView {
       return;
     }
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    const share = (value) => (high > low ? 6 + (94 * (value - low)) / (high - low) : 100);
+    const share = (value) => (high > low ? (100 * (value - low)) / (high - low) : 100);
     byId("choice").replaceChildren(h("div", { class: "choice", role: "list" },
       names.map((name, i) => {
         const chosen = name === actions[taken];
         return h("div", { role: "listitem", class: chosen ? "chosen" : "", style: { display: "contents" } },
           h("span", {}, name),
-          h("span", { class: "track", "aria-hidden": "true" }, h("i", { style: { width: `${share(values[i])}%` } })),
+          h("span", { class: "track", "aria-hidden": "true" }, h("i", { style: { marginLeft: `${share(values[i])}%` } })),
           h("span", {}, figure(values[i]), chosen ? h("span", { class: "hidden" }, ", chosen") : null));
       })));
   }

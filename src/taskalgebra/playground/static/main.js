@@ -135,7 +135,10 @@ class Page {
       this.panel.show(state.world);
       if (touched("world", "expression") || moded) this.#solve(state);
       if (touched("world")) this.#draw();
-      if (touched("agent")) this.#plan();
+      if (touched("agent")) {
+        this.#plan();
+        this.map.showAgent(this.walk, 0);
+      }
     }
     this.fresh = false;
   }
@@ -214,7 +217,6 @@ class Page {
     const known = this.solution !== null && this.solvedWorld === world;
     this.walk = known ? episode(world, this.solution, agent) : { cells: agent ? [agent] : [], actions: [], rewards: [], ends: false };
     this.player.load(this.walk.ends ? this.walk.rewards : [], known && agent ? this.solution.optimum[indexOf(world, agent)] : null);
-    this.map.world && this.map.showAgent(this.walk, 0);
     if (known) this.#caption(this.#describe());
   }
 

@@ -25,6 +25,7 @@ export class MapView {
     Object.assign(this, { world, solution, held });
     this.cursor = [Math.min(this.cursor[0], nRows(world) - 1), Math.min(this.cursor[1], nColumns(world) - 1)];
     this.svg.setAttribute("viewBox", `0 0 ${nColumns(world)} ${nRows(world)}`);
+    this.root.style.setProperty("--ratio", nColumns(world) / nRows(world));
     this.root.setAttribute("aria-rowcount", nRows(world));
     this.root.setAttribute("aria-colcount", nColumns(world));
     this.layers.map.replaceChildren(...drawMap(world, solution, show));

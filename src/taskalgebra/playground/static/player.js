@@ -22,8 +22,8 @@ export class Player {
 
   /** A new episode, from its start: rewards of the steps, and the optimum from there. */
   load(rewards, optimum) {
-    this.pause();
-    Object.assign(this, { rewards, optimum, taken: 0 });
+    clearInterval(this.timer);
+    Object.assign(this, { rewards, optimum, taken: 0, timer: null });
     this.#show();
   }
 
@@ -67,7 +67,6 @@ export class Player {
   }
 
   #show() {
-    if (!this.rewards) return;
     byId("run").textContent = this.timer ? "Pause" : this.done && this.taken ? "Again" : "Run";
     byId("run").disabled = byId("step").disabled = !this.rewards.length;
     byId("step").disabled ||= this.done;

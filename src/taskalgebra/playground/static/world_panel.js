@@ -59,12 +59,15 @@ export class WorldPanel {
         else this.#refuse(event.target, value, "A reward is a number.");
       } }));
     const [rows, columns] = [worlds.nRows(world), worlds.nColumns(world)];
-    return h("div", { class: "sizes" },
-      side("Rows", "rows", rows, (size) => [size, columns]),
-      side("Columns", "columns", columns, (size) => [rows, size]),
-      reward("A step pays", "step_reward", worlds.stepReward(world)),
-      reward("A wanted goal pays", "r_universal", worlds.goalReward(world, true)),
-      reward("Another goal pays", "r_empty", worlds.goalReward(world, false)));
+    return [
+      h("fieldset", { class: "sizes" }, h("legend", {}, "Size of the map"),
+        side("Rows", "rows", rows, (size) => [size, columns]),
+        side("Columns", "columns", columns, (size) => [rows, size])),
+      h("fieldset", { class: "sizes" }, h("legend", {}, "Rewards"),
+        reward("Step", "step_reward", worlds.stepReward(world)),
+        reward("Wanted goal r_U", "r_universal", worlds.goalReward(world, true)),
+        reward("Other goal r_∅", "r_empty", worlds.goalReward(world, false))),
+    ];
   }
 
   #edit(world) {
