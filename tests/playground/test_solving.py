@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import deque
 
 import numpy as np
@@ -214,10 +215,11 @@ def test_formulas_of_six_names_are_simplified_soon(client, presets, seed):
         if table >> row & 1
     ]
     text = " | ".join(cubes)
+    start = time.process_time()
     answer = client.solve(world, text)
+    assert time.process_time() - start < 0.5  # the shortest sum can take seconds
     assert parse(answer["simplified"]).equivalent(parse(text))
     assert len(answer["simplified"]) < len(text) / 2
-    assert answer["milliseconds"] < 500  # the shortest sum can take seconds
     check(world, text, answer)
 
 

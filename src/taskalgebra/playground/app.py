@@ -19,7 +19,8 @@ from taskalgebra import __version__
 from taskalgebra.playground import boxman, schema
 from taskalgebra.playground.door import JSON, Door, json_body, refusal
 from taskalgebra.playground.presets import presets
-from taskalgebra.playground.schema import ErrorAnswer, RefusedError
+from taskalgebra.playground.refusals import RefusedError, read
+from taskalgebra.playground.schema import ErrorAnswer
 from taskalgebra.playground.solving import solve
 from taskalgebra.playground.worlds import WorldCache
 
@@ -54,7 +55,7 @@ def _add_routes(app: FastAPI) -> None:
     @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
     async def solve_world(request: Request) -> Response:
         """Compose an expression over the tasks of a world."""
-        asked = schema.read(await json_body(request), schema.SolveRequest)
+        asked = read(await json_body(request), schema.SolveRequest)
         world = asked.world
         if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
             async with large_turn:
@@ -67,7 +68,7 @@ def _add_routes(app: FastAPI) -> None:
     )
     async def play_boxman(request: Request) -> Response:
         """Play an episode of Boxman with shipped networks; the first takes some seconds."""
-        asked = schema.read(await json_body(request), schema.BoxmanRequest)
+        asked = read(await json_body(request), schema.BoxmanRequest)
         return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)

@@ -31,7 +31,8 @@ from taskalgebra.playground.expressions import (
 )
 from taskalgebra.playground.presets import MISSING_TORCH, boxman_available
 from taskalgebra.playground.python_lines import boxman_lines
-from taskalgebra.playground.schema import BoxmanRequest, RefusedError
+from taskalgebra.playground.refusals import RefusedError
+from taskalgebra.playground.schema import BoxmanRequest
 from taskalgebra.policy import greedy
 from taskalgebra.skills import Skills, load
 
@@ -95,7 +96,7 @@ def _episode(request: BoxmanRequest, skills: Skills, start: float) -> dict[str, 
         "agent": stands,
         "cells": cells,
         "truth_table": truth_table(table, tasks, names, labels),
-        "n_tasks": count_tasks(len(tasks), labels),
+        "n_tasks": count_tasks(skills.tasks),
         "python": boxman_lines(request),
         "milliseconds": round(1e3 * (time.perf_counter() - start), 3),
     }

@@ -12,7 +12,8 @@ from fastapi import Request, Response
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from taskalgebra.playground.schema import MAX_BODY, RefusedError
+from taskalgebra.playground.refusals import RefusedError
+from taskalgebra.playground.schema import MAX_BODY
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 JSON = "application/json"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from taskalgebra.base_tasks import n_expressible
 from taskalgebra.expression import (
     FALSE,
     TRUE,
@@ -25,7 +26,7 @@ from taskalgebra.expression import (
     parse,
 )
 from taskalgebra.expression_text import ExpressionError
-from taskalgebra.playground.schema import RefusedError
+from taskalgebra.playground.refusals import RefusedError
 from taskalgebra.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
 from taskalgebra.tasks import Task
 
@@ -102,15 +103,12 @@ def _assignments(n_tasks: int) -> tuple[tuple[bool, ...], ...]:
     )
 
 
-def count_tasks(n_tasks: int, labels: Sequence[int]) -> dict[str, Any]:
-    """How many tasks can be expressed, 2 to the number of labels, and the bound of the paper.
-
-    Without base tasks there is one label, and the two constants.
-    """
-    n_labels = len(set(labels))
-    count = 2**n_labels
+def count_tasks(tasks: Mapping[str, Task]) -> dict[str, Any]:
+    """How many tasks can be expressed, 2 to the number of labels, and the bound of the paper."""
+    count = n_expressible(tasks) if tasks else 2  # the two constants
+    labels = count.bit_length() - 1
     return {
-        "expressible": count if n_labels <= 53 else float(count),  # a power of 2 stays exact
-        "labels": n_labels,
-        "bound": f"2^(2^{n_tasks}) = {2**2**n_tasks:,}",
+        "expressible": count if labels <= 53 else float(count),  # a power of 2 stays exact
+        "labels": labels,
+        "bound": f"2^(2^{len(tasks)}) = {2**2 ** len(tasks):,}",
     }

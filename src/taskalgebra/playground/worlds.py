@@ -23,16 +23,17 @@ from taskalgebra.extended import ArrayElement
 from taskalgebra.graph import IntArray
 from taskalgebra.grid import from_text
 from taskalgebra.planning import ReturnToGoal, return_to_goal
+from taskalgebra.playground.checks import check
 from taskalgebra.playground.expressions import count_tasks, labels_of
 from taskalgebra.playground.python_lines import world_lines
-from taskalgebra.playground.schema import GoalDocument, RefusedError, TaskDocument, WorldDocument
+from taskalgebra.playground.schema import GoalDocument, TaskDocument, WorldDocument
 from taskalgebra.tasks import Task, TaskSpace
 
 CACHE_BYTES = 64 * 2**20
 """Planned worlds that are kept: some two hundred of 60 × 60 cells and 8 goals."""
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
-"""Of goals, told apart by colour-blind readers as well (Okabe and Ito)."""
+"""Of goals, told apart by colour-blind readers as well: Okabe and Ito's, with grey for black."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class PlannedWorld:
     @cached_property
     def n_tasks(self) -> dict[str, Any]:
         """How many tasks can be expressed."""
-        return count_tasks(len(self.tasks), self.labels)
+        return count_tasks(self.tasks)
 
     @property
     def n_bytes(self) -> int:
@@ -86,7 +87,7 @@ def plan_world(document: WorldDocument) -> PlannedWorld:
     Raises:
         RefusedError: the document describes no world, with the field that is wrong.
     """
-    _check(document)
+    check(document)
     goals = {goal.name: goal.cell for goal in document.goals}
     mdp = from_text(document.map, goals, step_reward=document.step_reward)
     low = document.step_reward if document.r_empty is None else document.r_empty
@@ -135,78 +136,6 @@ def _elsewhere(space: TaskSpace, returns: ReturnToGoal) -> Array:
     other = np.where(returns.nearest == goals, returns.second_return, returns.nearest_return)
     other[np.isneginf(other)] = 0.0
     return other + r_bar_min
-
-
-def _check(document: WorldDocument) -> None:
-    """Refuse what the schema cannot: things that do not fit together."""
-    rows = document.map
-    for r, line in enumerate(rows):
-        if len(line) != len(rows[0]):
-            raise RefusedError(
-                f"row {r} of the map has {len(line)} columns, row 0 has {len(rows[0])}; make the "
-                f"rows equally long",
-                f"world.map[{r}]",
-            )
-    at: dict[tuple[int, int], str] = {}
-    names: set[str] = set()
-    for i, goal in enumerate(document.goals):
-        field = f"world.goals[{i}]"
-        _check_name(goal.name, names, "goal", field)
-        row, column = goal.cell
-        if row >= len(rows) or column >= len(rows[0]):
-            raise RefusedError(
-                f"goal {goal.name!r} is at row {row}, column {column}, outside the map of "
-                f"{len(rows)} rows and {len(rows[0])} columns",
-                f"{field}.cell",
-            )
-        if rows[row][column] == "#":
-            raise RefusedError(
-                f"goal {goal.name!r} is in a wall, at row {row}, column {column}; move it to a "
-                f"free cell",
-                f"{field}.cell",
-            )
-        if goal.cell in at:
-            raise RefusedError(
-                f"goals {at[goal.cell]!r} and {goal.name!r} are both at row {row}, column "
-                f"{column}; move one of them",
-                f"{field}.cell",
-            )
-        at[goal.cell] = goal.name
-    tasks: set[str] = set()
-    for i, task in enumerate(document.tasks):
-        _check_name(task.name, tasks, "task", f"world.tasks[{i}]")
-        for j, name in enumerate(task.goals):
-            field = f"world.tasks[{i}].goals[{j}]"
-            if name not in names:
-                raise RefusedError(
-                    f"task {task.name!r} wants {name!r}, which is no goal of this world", field
-                )
-            if name in task.goals[:j]:
-                raise RefusedError(f"task {task.name!r} lists goal {name!r} twice", field)
-    if document.step_reward > 0:
-        raise RefusedError(
-            f"the step reward is {document.step_reward:g}; expected at most 0, or walking for ever "
-            f"would beat reaching any goal",
-            "world.step_reward",
-        )
-    low = document.step_reward if document.r_empty is None else document.r_empty
-    if low >= document.r_universal:
-        raise RefusedError(
-            f"an unwanted goal pays {low:g}, a wanted one {document.r_universal:g}; a wanted goal "
-            f"must pay more",
-            "world.r_universal" if document.r_empty is None else "world.r_empty",
-        )
-
-
-def _check_name(name: str, seen: set[str], what: str, field: str) -> None:
-    if not name.isprintable() or name != name.strip():
-        raise RefusedError(
-            f"the {what} name {name!r} has blanks around it or characters that cannot be printed",
-            f"{field}.name",
-        )
-    if name in seen:
-        raise RefusedError(f"two {what}s are named {name!r}; names must differ", f"{field}.name")
-    seen.add(name)
 
 
 class WorldCache:
