@@ -1,4 +1,4 @@
-"""How long a fresh process takes to import the package, and to solve a first world.
+"""How long a fresh process takes to import the package, to show help, and to solve a first world.
 
 python benchmarks/imports.py
 """
@@ -36,6 +36,13 @@ def main() -> None:
         "import taskalgebra in a fresh process",
         best_time(lambda: run("import taskalgebra")),
         0.6,
+        "s",
+    )
+    help_page = [sys.executable, "-m", "taskalgebra.cli", "--help"]
+    report.at_most(
+        "taskalgebra --help",
+        best_time(lambda: subprocess.run(help_page, capture_output=True, check=True)),
+        0.5,
         "s",
     )
     everything = "import taskalgebra as ta; [getattr(ta, name) for name in ta.__all__]"

@@ -80,7 +80,7 @@ ENTRIES: Mapping[str, Entry] = {
 def completions(start: str) -> list[tuple[str, str]]:
     """Names that begin like this, each with a few words: worlds, maps and saved skills nearby."""
     found = [(entry.name, entry.title) for entry in ENTRIES.values()]
-    folder = Path(start).parent if "/" in start else Path()
+    folder = Path(start[: start.rfind("/") + 1])
     try:
         nearby = sorted(folder.iterdir())
     except OSError:

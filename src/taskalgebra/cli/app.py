@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from taskalgebra import __version__
-from taskalgebra.cli import bench, check, evaluate, learn, play, reproduce, solve
-from taskalgebra.cli import list as list_
+from taskalgebra.cli import bench, check, evaluate, learn, listing, play, reproduce, solve
 from taskalgebra.cli.commands import add, told
 
 EXAMPLES = (
@@ -52,6 +51,6 @@ for command in (
     (reproduce.reproduce, reproduce.EXAMPLES),
     (play.play, play.EXAMPLES),
     (bench.bench, bench.EXAMPLES),
-    (list_.list_, list_.EXAMPLES),
+    (listing.list_, listing.EXAMPLES),
 ):
     add(app, command[0], examples=command[1])
