@@ -162,8 +162,10 @@ def _home(claim: Claim) -> str:
 
 
 def _verdict_table(source: _Source) -> Markup:
+    """All claims in the order of the paper, ours last."""
+    order = {THEORY: -1, **{section.id: i for i, section in enumerate(SECTIONS)}}
     rows = []
-    for anchor, claim in source.claims:
+    for anchor, claim in sorted(source.claims, key=lambda c: (c[1].ours, order[_home(c[1])])):
         said = tag("p", maths(claim.claim))
         why = tag("p", maths(claim.reason), class_="reason") if claim.reason else ""
         place = tag("a", claim.where, href=f"#{_home(claim)}")
