@@ -68,6 +68,13 @@ def test_boxman_acts_on_its_pixels(desk):
     expect(desk["so-far"]).to_have_text("1.60")
     assert image.get_attribute("src") != first
     desk.say("caption", "The network collects blue square")
+    desk["screen"].focus()
+    desk.page.keyboard.press("ArrowUp")  # start one cell further
+    desk.say("final", "1.50")
+    desk.choose("Four Rooms")
+    desk.say("final", "0.90")
+    desk["step"].click()
+    desk.say("readout", "Step 1: goes ")
 
 
 def test_boxman_has_other_skills_and_layouts(desk):
@@ -83,3 +90,4 @@ def test_boxman_has_other_skills_and_layouts(desk):
     desk["expression"].fill("purple | red")
     desk.say("error", "Unknown task 'red'")
     expect(desk["screen"]).to_have_class("screen boxman-only stale")
+    expect(desk["run"]).to_be_disabled()

@@ -125,3 +125,14 @@ def test_forty_goals_have_six_base_tasks_and_forty_slices(desk):
     assert desk.page.locator("#slices canvas").count() == 40
     assert desk.page.locator(".truth tbody tr").count() == 64
     desk.shoot("forty goals")
+
+
+def test_a_server_that_is_gone_is_named_and_found_again(desk):
+    desk.page.route("**/api/solve", lambda route: route.abort())
+    desk["expression"].fill("top")
+    desk.say("notice", "The server does not answer.")
+    expect(desk["map"]).to_have_class("map grid-only stale")
+    desk.page.unroute("**/api/solve")
+    desk.type("left")
+    expect(desk["notice"]).to_be_hidden()
+    desk.troubles.clear()  # the browser noted the failed request

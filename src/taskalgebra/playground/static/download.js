@@ -18,13 +18,13 @@ export function save(name, blob) {
 /** The picture with its title and legend, as the text of an SVG file. */
 export function pictureFile({ world, solution, show, walk, taken }) {
   const [rows, columns] = [nRows(world), nColumns(world)];
-  const [left, top, width, height] = [-0.5, -1.6, columns + 1, rows + 3.4];
+  const [left, top, width, height] = [-0.5, -1.6, columns + 1, rows + 3];
   const range = rangeOf(solution.values);
   const words = { "font-family": "sans-serif", fill: "#1c2125" };
   const title = solution.expression;
   const bar = Math.min(columns, 8);
   const ramp = Array.from({ length: STEPS }, (_, i) =>
-    s("rect", { x: (columns - bar) / 2 + (bar * i) / STEPS, y: rows + 0.5, width: (bar / STEPS) * 1.2, height: 0.35, fill: colour(i) }));
+    s("rect", { x: (columns - bar) / 2 + (bar * i) / STEPS, y: rows + 0.5, width: bar / STEPS, height: 0.35, fill: colour(i), "shape-rendering": "crispEdges" }));
   const ends = range && [
     s("text", { x: (columns - bar) / 2 - 0.2, y: rows + 0.83, "font-size": 0.45, "text-anchor": "end", ...words }, figure(range[0])),
     s("text", { x: (columns + bar) / 2 + 0.2, y: rows + 0.83, "font-size": 0.45, ...words }, figure(range[1])),
@@ -33,8 +33,8 @@ export function pictureFile({ world, solution, show, walk, taken }) {
   const picture = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     viewBox: `${left} ${top} ${width} ${height}`,
-    width: width * PIXELS_A_CELL,
-    height: height * PIXELS_A_CELL,
+    width: Math.round(width * PIXELS_A_CELL),
+    height: Math.round(height * PIXELS_A_CELL),
     role: "img",
   },
     s("title", {}, title),

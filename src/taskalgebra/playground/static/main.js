@@ -130,12 +130,13 @@ class Page {
     this.box.text = boxmanOn ? state.boxman.expression : state.expression;
     this.box.offer(this.#taskNames(state));
     if (boxmanOn) {
+      if (moded) this.player.load(this.game?.rewards ?? [], this.game?.optimum ?? null);
       if (touched("boxman") || moded) this.#play(state);
     } else {
       this.panel.show(state.world);
       if (touched("world", "expression") || moded) this.#solve(state);
       if (touched("world")) this.#draw();
-      if (touched("agent")) {
+      if (touched("agent") || moded) {
         this.#plan();
         this.map.showAgent(this.walk, 0);
       }
@@ -202,7 +203,7 @@ class Page {
   /** Something is wrong: say it where it is, and dim the last good picture. */
   #refused(error) {
     delete document.body.dataset.answer;
-    this.player.pause();
+    this.player.load([], null);
     for (const id of ["map", "screen", "slices", "meaning"]) byId(id).classList.add("stale");
     if (error.field === "expression") this.box.mark(error);
     else {
@@ -274,7 +275,13 @@ class Page {
         h("input", { type: "radio", name: "preset", value: one.id, disabled: one.available === false, onchange: () => this.#choosePreset(one) }),
         h("span", {}, one.title))));
     }
-    for (const input of field.querySelectorAll("input")) input.checked = input.value === chosen;
+    if (this.chosen === chosen) return;
+    this.chosen = chosen;
+    for (const input of field.querySelectorAll("input")) {
+      input.checked = input.value === chosen;
+      const label = input.parentElement;
+      if (input.checked) field.scrollLeft = label.offsetLeft - (field.clientWidth - label.clientWidth) / 2;
+    }
   }
 
   // ---- from the page to the state -------------------------------------------------------------

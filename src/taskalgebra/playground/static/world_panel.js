@@ -10,13 +10,13 @@ export class WorldPanel {
   }
 
   show(world) {
-    if (this.shown === world) return;
+    if (this.shown && isSame(this.shown, world)) return; // painting walls changes nothing here
     this.shown = world;
     const { LIMITS } = worlds;
     rebuild(byId("world"),
       h("div", { class: "scroll" }, world.goals.length || world.tasks.length ? this.#table(world) : null),
       h("div", { class: "row spaced" },
-        h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(world)) }, "Add a base task"),
+        h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(this.store.state.world)) }, "Add a base task"),
         world.goals.length ? null : h("span", { class: "note" }, "Choose the tool Goal and click a cell.")),
       this.#sizes(world));
   }
@@ -104,4 +104,14 @@ export class WorldPanel {
     const name = this.#isNew(input, old, world.goals.map((goal) => goal.name), "goal");
     if (name) this.#edit(worlds.changeGoal(world, old, { name }));
   }
+}
+
+/** Whether two worlds look the same in this panel. */
+function isSame(one, other) {
+  const shown = (world) => [
+    world.goals, world.tasks, worlds.nRows(world), worlds.nColumns(world),
+    worlds.stepReward(world), worlds.goalReward(world, true), worlds.goalReward(world, false),
+  ];
+  const others = shown(other);
+  return shown(one).every((part, i) => part === others[i]);
 }
