@@ -4,9 +4,11 @@ import io
 
 import pytest
 
+from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning import progress
-from taskalgebra.learning.progress import TerminalProgress
+from taskalgebra.learning.progress import ShareProgress, TerminalProgress
 from taskalgebra.learning.q_learning import Stop, begin
+from taskalgebra.skills import learn
 
 
 class Terminal(io.StringIO):
@@ -44,3 +46,22 @@ def test_a_terminal_shows_the_share_done(stop, words, monkeypatch):
 def test_nothing_is_written_elsewhere_or_in_the_first_seconds(monkeypatch):
     assert shown(io.StringIO(), Stop(steps=200), 50, 4, monkeypatch) == ""
     assert shown(Terminal(), Stop(steps=200), 50, 4, monkeypatch, patience=60.0) == ""
+
+
+def test_shares_of_several_runs_add_up():
+    told = []
+    run = begin(3, 1, 2, seed=0)
+    for i, name in enumerate(("top", "left")):
+        tell = ShareProgress(lambda *told_now: told.append(told_now), name, i, 2, Stop(steps=200))
+        for run.n_steps in (50, 200):
+            tell(run)
+    assert told == [(0.125, "top"), (0.5, "top"), (0.625, "left"), (1.0, "left")]
+
+
+def test_learning_tells_its_progress_to_a_function_instead_of_the_terminal(capsys):
+    told = []
+    learn(FourRooms(), ["top"], steps=400_000, progress=lambda *now: told.append(now))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and 0 < shares[0] and shares[-1] <= 1
+    assert list(dict.fromkeys(name for _, name in told)) == ["M_U", "M_∅", "top"]
+    assert capsys.readouterr().err == ""

@@ -114,13 +114,15 @@ def solve(
 def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> None:
     if not output.text:
         return
+    from taskalgebra.validation import listed
+
     agent = solution.agent
     names = solution.desired
     output.line(f"task      {agent.expression}")
     simple = agent.expression.simplify()
     if simple != agent.expression:
         output.line(f"equals    {simple}")
-    output.line(f"wants     {', '.join(names) or 'no goal'}")
+    output.line(f"wants     {listed(names, 8) or 'no goal'}")
     _draw(output, solution)
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
     optimum = (
