@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import chromium
 
-WAIT = 10_000  # milliseconds
+WAIT = 30_000  # milliseconds; the first episode of Boxman waits for torch to be loaded
 expect.set_options(timeout=WAIT)
 
 
