@@ -74,7 +74,12 @@ class Desk:
     def visit(self, hash_: str) -> None:
         """Go to another state of the open page, as a link on the page would."""
         self.page.evaluate(
-            "(hash) => { delete document.body.dataset.answer; location.hash = hash; }", hash_
+            """(hash) => {
+              delete document.body.dataset.answer;
+              if (location.hash === hash) dispatchEvent(new PopStateEvent("popstate"));
+              else location.hash = hash;
+            }""",
+            hash_,
         )
         self.page.wait_for_selector("body[data-answer]")
 
@@ -143,28 +148,34 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("screenshots", numbered=False)
 
 
+def _new_desk(
+    browser: Browser,
+    address: str,
+    shots: Path,
+    width: int = 1280,
+    height: int = 900,
+    *,
+    dark: bool = False,
+    touch: bool = False,
+    clipboard: bool = False,
+) -> Desk:
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        has_touch=touch,
+        permissions=["clipboard-read", "clipboard-write"] if clipboard else [],
+    )
+    return Desk(context.new_page(), address, shots)
+
+
 @pytest.fixture
 def new_desk(browser: Browser, address: str, shots: Path) -> Iterator[Any]:
     """Make desks: `new_desk(width=360, dark=True)`; whatever the page complained of fails."""
     made: list[Desk] = []
 
-    def make(
-        width: int = 1280,
-        height: int = 900,
-        *,
-        dark: bool = False,
-        touch: bool = False,
-        clipboard: bool = False,
-    ) -> Desk:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-            has_touch=touch,
-            accept_downloads=True,
-            permissions=["clipboard-read", "clipboard-write"] if clipboard else [],
-        )
-        made.append(Desk(context.new_page(), address, shots))
+    def make(*size: int, **options: Any) -> Desk:
+        made.append(_new_desk(browser, address, shots, *size, **options))
         return made[-1]
 
     yield make
@@ -173,8 +184,19 @@ def new_desk(browser: Browser, address: str, shots: Path) -> Iterator[Any]:
     assert [desk.troubles for desk in made] == [[]] * len(made)
 
 
+@pytest.fixture(scope="module")
+def _home(browser: Browser, address: str, shots: Path) -> Iterator[Desk]:
+    home = _new_desk(browser, address, shots).open()
+    yield home
+    home.page.context.close()
+
+
 @pytest.fixture
-def desk(new_desk: Any) -> Desk:
-    """An open page with Four Rooms and `top ^ left`."""
-    made: Desk = new_desk().open()
-    return made
+def desk(_home: Desk) -> Iterator[Desk]:
+    """Four Rooms and `top ^ left`, on a page that a module opens once: opening takes long."""
+    _home.visit("#world=four-rooms&task=top+%5E+left&agent=1.1")
+    _home.page.set_viewport_size({"width": 1280, "height": 900})
+    for choice in ("agent", "arrows"):
+        _home.page.evaluate("(value) => document.querySelector(`[value=${value}]`).click()", choice)
+    yield _home
+    assert _home.troubles == []

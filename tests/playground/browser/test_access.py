@@ -109,7 +109,8 @@ def test_dark_follows_the_system_and_the_reader(new_desk):
     expect(desk.page.get_by_role("button", name="Use dark colours")).to_be_visible()
 
 
-def test_everything_works_by_keyboard(desk):
+def test_everything_works_by_keyboard(new_desk):
+    desk = new_desk().open()
     press = desk.page.keyboard.press
     press("Tab")
     press("Enter")  # skip to the expression
@@ -154,7 +155,8 @@ def test_everything_works_by_keyboard(desk):
     expect(desk["run"]).to_have_text("Pause")
 
 
-def test_every_control_is_reached_by_tab(desk):
+def test_every_control_is_reached_by_tab(new_desk):
+    desk = new_desk().open()
     reached = set()
     for _ in range(80):
         desk.page.keyboard.press("Tab")
