@@ -27,7 +27,8 @@ ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8"}
 def results_in(text):
     """The parts that a run says it has finished."""
     names = [*suite.TABULAR, *deep_suite.DEEP]
-    return [line.split()[0] for line in text.splitlines() if line.split()[:1][0] in names]
+    first_words = [line.partition(" ")[0] for line in text.splitlines()]
+    return [word for word in first_words if word in names]
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +185,10 @@ def test_every_figure_of_the_paper_has_a_name(number):
     [
         ["everything"],
         ["figure-17"],
-        ["figure"],
+        ["figur"],
         [""],
+        ["figure-1", "--skills", "."],
+        ["figure-1", "--train"],
         ["tabular", "--workers", "0"],
         ["tabular", "--workers", "two"],
         ["tabular", "--surprise"],
@@ -207,10 +210,12 @@ def test_an_unknown_figure_is_told_the_known_ones(capsys):
     assert "figure_2_composition" in error and "supplement_slips" in error and "tabular" in error
 
 
-def test_skills_for_a_figure_without_networks_are_refused(tmp_path, capsys):
-    arguments = ["reproduce", "figure-1", "--skills", str(tmp_path), "--out", str(tmp_path)]
-    assert cli.main(arguments) == 1
-    assert "needs no networks" in capsys.readouterr().err
+def test_the_library_refuses_skills_where_no_network_acts(tmp_path):
+    options = reproduce.Options(tmp_path, skills=tmp_path)
+    with pytest.raises(ValueError, match="figure-1 needs no networks"):
+        reproduce.reproduce("figure-1", options)
+    with pytest.raises(ValueError, match="give one of them"):
+        reproduce.Options(tmp_path, train=True, skills=tmp_path)
 
 
 def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path, capsys):

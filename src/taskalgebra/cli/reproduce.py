@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, final
@@ -41,7 +42,7 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[tabular|deep|FIGURE|all]",
+            metavar="tabular|deep|FIGURE|all",
             help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
             "figure-3 or supplement_slips; or all, with the report.",
         ),
@@ -94,6 +95,8 @@ def reproduce(
         except StoreError as error:
             hint = "train them with: taskalgebra reproduce deep --train"
             raise Failure(f"{error}; {hint}") from error
+        except ValueError as error:  # the usage was checked, so it is a result
+            raise Failure(str(error)) from error
     _print(outcome, options, output)
     output.figures(_document(what, outcome, options))
     return OK
@@ -101,16 +104,16 @@ def reproduce(
 
 def _check(what: str, options: Options) -> None:
     """Tell wrong usage, exit code 2, before anything is begun."""
-    if what == TABULAR and (options.train or options.skills):
-        raise typer.BadParameter("--train and --skills belong to: reproduce deep")
-    if what in (TABULAR, DEEP, ALL):
-        return
-    from taskalgebra.reproduce import figures_of
+    deep = what in (DEEP, ALL)
+    if what not in (TABULAR, DEEP, ALL) and find_spec("matplotlib") is not None:
+        from taskalgebra.reproduce import figures_of
 
-    try:
-        figures_of(what)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="FIGURE") from None
+        try:
+            deep = DEEP in figures_of(what)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="FIGURE") from None
+    if not deep and (options.train or options.skills):
+        raise typer.BadParameter(f"--train and --skills are for networks, and {what} needs none")
 
 
 @final
@@ -188,10 +191,11 @@ def _print_claim(claim: Claim, output: Output) -> None:
     verdict = claim.verdict.value
     output.line(Text.assemble((verdict, f"bold {COLOURS[verdict]}"), f"  {claim.where}"))
     rows = (("claim", claim.claim), ("measured", claim.measured), ("reason", claim.reason))
+    width = min(WIDTH, output.out.width)
     for label, text in rows:
         if text:
             indent = f"  {label + ':':<10}"
-            output.line(fill(text, WIDTH, initial_indent=indent, subsequent_indent=" " * 12))
+            output.line(fill(text, width, initial_indent=indent, subsequent_indent=" " * 12))
     output.line()
 
 
