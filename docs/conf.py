@@ -31,7 +31,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 600  # seconds a cell, for a busy machine
-nb_merge_streams = True
+nb_merge_streams = True  # else every flush begins a new block
 
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
