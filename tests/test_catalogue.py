@@ -64,6 +64,12 @@ def test_saved_skills_are_opened_from_their_directory(tmp_path):
     assert list(open_skills(str(tmp_path / "mine"))) == ["top"]
 
 
+def test_a_folder_of_the_same_name_does_not_stand_before_the_library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "boxman").mkdir()
+    assert tuple(open_skills("boxman")) == ENTRIES["boxman"].tasks
+
+
 def test_slips_reach_the_world():
     assert not open_world("four-rooms", slip_probability=0.1).space.mdp.deterministic
 

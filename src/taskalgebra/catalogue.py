@@ -130,7 +130,7 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     Raises:
         ValueError: there are none of this name, or they cannot be had as asked.
     """
-    from taskalgebra.skills import load, solve
+    from taskalgebra.skills import SHIPPED_AT, load, solve
 
     entry = ENTRIES.get(name)
     loaded = Path(name).is_dir() if entry is None else entry.networks
@@ -138,7 +138,7 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
         world = open_world(name, slip_probability=slip_probability)
         return solve(world.space, base_tasks(name, world, tasks))
     _refuse_slips(name, slip_probability)
-    skills = load(name)
+    skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
         raise ValueError(
             f"{name} holds skills whose base tasks are {', '.join(skills)}; other base tasks need "

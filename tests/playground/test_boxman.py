@@ -96,6 +96,14 @@ def test_the_presets_name_the_tasks_of_the_networks(presets):
         assert presets["boxman"]["expression"] in skills
 
 
+def test_the_shipped_networks_play_wherever_the_server_was_started(client, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "boxman").mkdir()
+    boxman.skills_of.cache_clear()
+    asked = {"expression": "blue"}
+    assert client.post(PLAY, asked).json()["collected"] in ("blue square", "blue circle")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
