@@ -122,6 +122,13 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
+def token_end(text: str, position: int) -> int:
+    """Where the token at a position ends; a name whose quotes are never closed has no end."""
+    token = _TOKEN.match(text, position)
+    assert token is not None  # any character is a token, and so is the end
+    return len(text) if token["other"] in ("'", '"') else token.end()
+
+
 def quote(name: str) -> str:
     """The name as it is written in a formula: plain if it can be, else in quotes."""
     if name.isidentifier() and name.lower() not in RESERVED:

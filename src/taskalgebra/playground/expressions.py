@@ -6,7 +6,6 @@ its rows, read as binary numbers, are in order.  A goal's *label* is the row tha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 from typing import Any
@@ -25,7 +24,7 @@ from taskalgebra.expression import (
     from_truth_table,
     parse,
 )
-from taskalgebra.expression_text import ExpressionError
+from taskalgebra.expression_text import ExpressionError, token_end
 from taskalgebra.playground.refusals import RefusedError
 from taskalgebra.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
 from taskalgebra.tasks import Task
@@ -33,17 +32,14 @@ from taskalgebra.tasks import Task
 LONG = 200
 """Characters from which an expression is composed in its simplified form, equal and short."""
 
-_WORD = re.compile(r"'[^']*'?|\"[^\"]*\"?|\w+|.", re.DOTALL)
-
 
 def read_expression(text: str, names: Sequence[str]) -> tuple[Expression, int]:
     """The expression and its truth table, or a RefusedError with the characters that are wrong."""
     try:
         expression = parse(text, names)
     except ExpressionError as error:
-        word = _WORD.match(text, error.position)
-        end = word.end() if word else error.position
-        raise RefusedError(error.reason, "expression", span=(error.position, end)) from None
+        span = error.position, token_end(text, error.position)
+        raise RefusedError(error.reason, "expression", span=span) from None
     return expression, expression.truth_table(names[::-1])
 
 
