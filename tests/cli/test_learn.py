@@ -61,6 +61,16 @@ def test_what_cannot_be_learned_or_saved_is_told_before_and_nothing_is_written(
     assert [path.name for path in places["full"].iterdir()] == ["other"]
 
 
+@pytest.mark.parametrize("more", [[], ["--fresh"]])
+def test_a_folder_of_somebody_else_is_not_taken_for_a_training(more, run, tmp_path):
+    notes = tmp_path / "game.training" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    code, out, err = run("learn", "boxman", "--out", tmp_path / "game", "--updates", "1", *more)
+    assert (code, out) == (1, "") and "holds other files, such as 'notes.txt'" in err
+    assert notes.read_text() == "mine"
+
+
 def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, monkeypatch):
     from taskalgebra import deep
     from taskalgebra.cli import learn

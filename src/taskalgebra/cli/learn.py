@@ -162,6 +162,7 @@ def _networks(
     base = catalogue.base_tasks(name, world, tasks)
     network_store.FOLDER.claim(out)
     folder = out.with_name(f"{out.name}.training")
+    _refuse_strangers(folder)
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     gone_on = folder.exists()
@@ -187,6 +188,16 @@ def _networks(
     skills.save(out)
     shutil.rmtree(folder, ignore_errors=True)
     return skills
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Take no folder for a training that holds other things: it is removed in the end."""
+    for path in folder.glob("*"):
+        if path.suffix not in (".safetensors", ".tmp"):
+            raise Failure(
+                f"{folder} is where the training would be kept, and it holds other files, such as "
+                f"{path.name!r}; give another --out"
+            )
 
 
 def _tell(output: Output, skills: Skills, world: str, out: Path, seed: int) -> None:
