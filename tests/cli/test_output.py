@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 
 from taskalgebra.cli import output as module
 from taskalgebra.cli.output import Meter, Output, duration
@@ -50,7 +51,8 @@ def terminal(monkeypatch):
     return Console(file=io.StringIO(), force_terminal=True, width=80)
 
 
-def test_quick_work_shows_no_bar(terminal):
+def test_quick_work_shows_no_bar():
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=80)
     meter = Meter("working", terminal)
     meter(0.5)
     meter(1.0)
@@ -74,6 +76,20 @@ def test_slow_work_that_tells_nothing_shows_a_bar_all_the_same(terminal):
     time.sleep(0.3)
     meter.close()
     assert "thinking" in terminal.file.getvalue()
+
+
+def test_work_may_tell_its_share_while_the_bar_appears(terminal, monkeypatch):
+    made = Progress.add_task
+
+    def slowly(bar, *args, **kwargs):
+        meter(0.0, "beginning")  # as another thread may, between any two lines
+        return made(bar, *args, **kwargs)
+
+    monkeypatch.setattr(Progress, "add_task", slowly)
+    meter = Meter("working", terminal)
+    time.sleep(0.15)
+    meter.close()
+    assert "beginning" in terminal.file.getvalue()
 
 
 def test_without_a_terminal_there_is_never_a_bar(monkeypatch, capsys):

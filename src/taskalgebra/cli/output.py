@@ -176,16 +176,17 @@ class Meter:
         with self._lock:
             if self._bar is not None:
                 return
-            self._bar = Progress(
+            bar = Progress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
                 TextColumn("{task.percentage:3.0f} %  {task.fields[left]}", markup=False),
                 console=self.console,
                 transient=True,
             )
-            number = self._bar.add_task(self.what, total=1.0, left=self)
-            self._bar.update(number, completed=self._share)
-            self._bar.start()
+            number = bar.add_task(self.what, total=1.0, left=self)
+            bar.update(number, completed=self._share, description=self.what)
+            bar.start()
+            self._bar = bar  # only now: the work tells its share on another thread
 
     def close(self) -> None:
         """Wipe the bar away."""
