@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import httpx
 import pytest
@@ -162,6 +163,38 @@ def test_the_page_is_served(client):
     page = client.get("/")
     assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
     assert "<title>" in page.text
+
+
+def test_many_games_at_once_leave_threads_for_the_page(monkeypatch):
+    from taskalgebra.playground import app
+
+    begun, go_on = [], threading.Event()
+
+    def slow(asked):
+        begun.append(asked)
+        assert go_on.wait(30)
+        return b"{}"
+
+    monkeypatch.setattr(app.boxman, "play", slow)
+
+    async def ask():
+        transport = httpx.ASGITransport(app.create_app())
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as asking:
+            asked = {"expression": "blue"}
+            games = [
+                asyncio.create_task(asking.post("/api/boxman/play", json=asked)) for _ in range(60)
+            ]
+            try:
+                page = await asyncio.wait_for(asking.get("/static/main.js"), 20)
+                at_once = len(begun)
+            finally:
+                go_on.set()
+                answers = await asyncio.gather(*games)
+        return page, at_once, answers
+
+    page, at_once, answers = asyncio.run(ask())
+    assert page.status_code == 200 and at_once <= 1
+    assert [answer.status_code for answer in answers] == [200] * 60
 
 
 def test_a_failure_of_the_server_has_the_shape_of_errors(client, monkeypatch):

@@ -51,6 +51,7 @@ def _add_routes(app: FastAPI) -> None:
     worlds = WorldCache()
     turn = asyncio.Lock()  # one solution a turn of the loop, so that answers leave in between
     large_turn = asyncio.Lock()  # and one large world at a time, which bounds the memory
+    game_turn = asyncio.Lock()  # games wait here, not on threads that files and worlds need
 
     @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
     async def solve_world(request: Request) -> Response:
@@ -70,7 +71,8 @@ def _add_routes(app: FastAPI) -> None:
     async def play_boxman(request: Request) -> Response:
         """Play an episode of Boxman with shipped networks; the first takes some seconds."""
         asked = read(await json_body(request), schema.BoxmanRequest)
-        return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
+        async with game_turn:
+            return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
