@@ -127,6 +127,27 @@ def test_forty_goals_have_six_base_tasks_and_forty_slices(desk):
     desk.shoot("forty goals")
 
 
+def test_a_failure_while_an_answer_is_shown_does_not_silence_the_next(desk):
+    told = desk.page.evaluate(
+        """async () => {
+          const { Newest } = await import("/static/api.js");
+          addEventListener("unhandledrejection", (event) => event.preventDefault(), { once: true });
+          return new Promise((done) => {
+            let told = 0;
+            const asking = new Newest("/api/solve", null, () => {
+              told += 1;
+              if (told === 2) return done(told);
+              setTimeout(() => asking.ask({}));
+              throw new Error("broken");
+            });
+            asking.ask({});
+            setTimeout(() => done(told), 20_000);
+          });
+        }"""
+    )
+    assert told == 2
+
+
 def test_a_server_that_is_gone_is_named_and_found_again(desk):
     desk.page.route("**/api/solve", lambda route: route.abort())
     desk["expression"].fill("top")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 import taskalgebra as ta
 from taskalgebra.envs.four_rooms import CENTRES, MAP
+from taskalgebra.playground import schema
 
 
 def way(desk):
@@ -92,6 +93,9 @@ def test_the_map_is_resized_cleared_and_refuses_nonsense(desk):
     desk.page.get_by_label("Wanted goal r_U").fill("5")
     desk.page.get_by_label("Wanted goal r_U").press("Enter")
     desk.say("optimum", "3.90")
+    desk.page.get_by_label("Wanted goal r_U").fill("1001")
+    desk.page.get_by_label("Wanted goal r_U").press("Enter")
+    desk.say("readout", "A reward is a number from −1000 to 1000.")
     desk["clear"].click()
     desk.say("caption", "Place a goal to begin")
     desk.choose("Goal")
@@ -100,6 +104,27 @@ def test_the_map_is_resized_cleared_and_refuses_nonsense(desk):
     desk.choose("Wall")
     desk.click(3, 3)
     desk.say("readout", "A goal stands here")
+
+
+def test_the_page_has_the_limits_of_the_server(desk):
+    limits = desk.page.evaluate("async () => (await import('/static/world.js')).LIMITS")
+    assert limits == {
+        "side": schema.MAX_SIDE,
+        "goals": schema.MAX_GOALS,
+        "tasks": schema.MAX_TASKS,
+        "name": schema.MAX_NAME,
+        "reward": schema.MAX_REWARD,
+    }
+
+
+def test_a_map_too_narrow_for_walls_is_cleared_to_floor(desk):
+    cleared = desk.page.evaluate(
+        """async () => {
+          const { cleared } = await import("/static/world.js");
+          return cleared({ map: ["#.."], goals: [], tasks: [] }).map;
+        }"""
+    )
+    assert cleared == ["..."]
 
 
 def test_a_cell_without_a_way_says_so(desk):

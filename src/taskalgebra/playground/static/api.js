@@ -57,8 +57,8 @@ export class Newest {
         (result) => [this.answer, result],
         (error) => [this.refuse, error],
       );
-      if (this.next === null && !this.dropped) tell(what, body);
+      this.busy = this.next !== null; // before it is told: whoever hears it may fail, or ask again
+      if (!this.busy && !this.dropped) tell(what, body);
     }
-    this.busy = false;
   }
 }

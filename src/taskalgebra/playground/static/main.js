@@ -344,8 +344,8 @@ class Page {
     onClick("png", () => this.#savePng());
     onClick("svg", () => this.solution && save(fileName(this.solution.expression, "svg"), new Blob([this.#file()], { type: "image/svg+xml" })));
     onClick("copy", async () => {
-      await navigator.clipboard.writeText(byId("lines").textContent);
-      this.#say("Copied.");
+      const copied = await navigator.clipboard.writeText(byId("lines").textContent).then(() => true, () => false);
+      this.#say(copied ? "Copied." : "The browser does not allow to copy; select the lines instead.");
     });
     onClick("python", () => {
       const answer = this.#boxmanOn ? this.game : this.solution;

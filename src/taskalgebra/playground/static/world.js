@@ -3,7 +3,7 @@
 //   {map: ["###", "#.#", "###"], goals: [{name, cell: [row, column], color}],
 //    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty}
 
-export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60 };
+export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000 };
 export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
@@ -140,6 +140,7 @@ function isClosed(world) {
 }
 
 export function emptyMap(rows, columns) {
+  if (rows < 3 || columns < 3) return Array(rows).fill(FREE.repeat(columns)); // no room for walls
   const edge = WALL.repeat(columns);
   return [edge, ...Array(rows - 2).fill(WALL + FREE.repeat(columns - 2) + WALL), edge];
 }

@@ -55,8 +55,8 @@ export class WorldPanel {
     const reward = (label, key, value) => h("label", {}, label,
       h("input", { type: "number", step: "any", value, "data-key": key, onchange: (event) => {
         const number = event.target.valueAsNumber;
-        if (Number.isFinite(number) && Math.abs(number) <= 1e6) this.#edit({ ...this.store.state.world, [key]: number });
-        else this.#refuse(event.target, value, "A reward is a number.");
+        if (Number.isFinite(number) && Math.abs(number) <= worlds.LIMITS.reward) this.#edit({ ...this.store.state.world, [key]: number });
+        else this.#refuse(event.target, value, `A reward is a number from −${worlds.LIMITS.reward} to ${worlds.LIMITS.reward}.`);
       } }));
     const [rows, columns] = [worlds.nRows(world), worlds.nColumns(world)];
     return [
