@@ -1,4 +1,4 @@
-"""Worlds and skills by name: what commands and the playground open.
+"""Worlds and skills by name: what commands open.
 
 A name is one of `ENTRIES`, a text file with a map, or a directory with saved skills:
 

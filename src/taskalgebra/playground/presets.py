@@ -6,17 +6,18 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from taskalgebra.catalogue import ENTRIES
 from taskalgebra.envs.boxman_board import PAPER_OBJECTS
 from taskalgebra.playground.worlds import four_rooms
 
 MISSING_TORCH = 'Boxman needs torch: pip install "taskalgebra[deep]"'
 
 SKILLS = {
-    "boxman": ("the layout of the paper", ("blue", "square", "purple")),
-    "boxman-random": ("objects anywhere", ("blue", "square", "purple")),
-    "boxman-touch": ("objects anywhere, collected by touch", ("purple", "blue", "square")),
+    "boxman": "the layout of the paper",
+    "boxman-random": "objects anywhere",
+    "boxman-touch": "objects anywhere, collected by touch",
 }
-"""What the shipped networks play, and the tasks they were trained for."""
+"""What the shipped networks play."""
 
 
 @cache
@@ -53,10 +54,10 @@ def _boxman() -> dict[str, Any]:
             {
                 "name": name,
                 "title": title,
-                "tasks": list(tasks),
+                "tasks": list(ENTRIES[name].tasks),
                 "goals": list(PAPER_OBJECTS),
             }
-            for name, (title, tasks) in SKILLS.items()
+            for name, title in SKILLS.items()
         ],
         "available": boxman_available(),
     }
