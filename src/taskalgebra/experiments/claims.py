@@ -33,8 +33,8 @@ def _rewards(result: Result) -> list[Claim]:
         judged(
             "Fig. 1",
             "Averaging rewards, unlike ∧, pays in regions that are not in the intersection.",
-            f"outside the intersection, ∧ pays in 0 %, the average in {100 * paid:.0f} % of the "
-            f"plane",
+            f"of the plane outside the intersection, ∧ pays in 0 %, the average in "
+            f"{100 * paid:.0f} %",
             paid > 0,
             "The average pays nowhere outside the intersection either.",
         )
