@@ -33,7 +33,7 @@ def test_every_command_has_help_with_examples_of_itself(command, run):
     assert f"taskalgebra {command}" in out.split("Examples")[1]
 
 
-@pytest.mark.parametrize("command", ("solve", "learn", "evaluate", "check", "bench", "list"))
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c != "play"])
 def test_commands_that_print_figures_have_json_and_quiet(command, run):
     out = run(command, "--help")[1]
     assert "--json" in out and "--quiet" in out
@@ -42,11 +42,11 @@ def test_commands_that_print_figures_have_json_and_quiet(command, run):
 def test_examples_in_help_are_accepted_by_their_own_command():
     from typer.main import get_command
 
-    from taskalgebra.cli import bench, check, evaluate, learn, listing, solve
+    from taskalgebra.cli import bench, check, evaluate, learn, listing, play, reproduce, solve
     from taskalgebra.cli.app import app
 
     group = get_command(app)
-    for module in (solve, learn, evaluate, check, bench, listing):
+    for module in (solve, learn, evaluate, check, reproduce, play, bench, listing):
         for given, _ in module.EXAMPLES:
             name, *arguments = shlex.split(given)
             command = group.commands[name]

@@ -44,7 +44,7 @@ def find(given: str, known: Iterable[str]) -> list[str]:
     found = [name for name in names if beginning is not None and beginning.match(name)]
     if not found:
         near = get_close_matches(plain, [*names, *PAPER], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(
             f"no figure {given!r}{hint} Known: {', '.join(names)}, and those of the paper by "
             f"number, such as figure-3 or figure-10"
