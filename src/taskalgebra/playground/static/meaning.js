@@ -1,4 +1,4 @@
-// What an expression means: the goals it wants, its shortest form, its truth table, and how many
+// What an expression means: the goals it wants, a short form, its truth table, and how many
 // tasks the base tasks can express.
 
 import { byId, h, listed, plural } from "./dom.js";
@@ -9,7 +9,7 @@ export function showMeaning(answer) {
   byId("meaning").replaceChildren(
     h("dl", { class: "facts" },
       h("div", {}, h("dt", {}, "Wanted goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
-      h("div", {}, h("dt", {}, "In shortest form"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
+      h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
       h("div", {}, h("dt", {}, "Tasks that can be written"),
         h("dd", { id: "n-tasks" }, sentence(count, K)))),
     h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(answer.expression, table)),
