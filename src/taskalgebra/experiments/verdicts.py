@@ -33,8 +33,10 @@ class Verdict(StrEnum):
 
         >>> print(Verdict.of(16, 16), Verdict.of(9, 16), Verdict.of(8, 16), sep=", ")
         holds, holds in part, does not hold
+        >>> print(Verdict.of(0, 0))
+        does not hold
         """
-        if good == total:
+        if good == total > 0:  # what nothing speaks for does not hold
             return cls.HOLDS
         return cls.PART if 2 * good > total else cls.FAILS
 
