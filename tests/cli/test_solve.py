@@ -114,11 +114,12 @@ def test_wrong_expressions_have_a_caret(run):
     ("arguments", "words"),
     [
         (["top", "--world", "four-room"], "Did you mean 'four-rooms'?"),
-        (["top", "--start", "0,0"], "not a free cell"),
+        (["top", "--start", "0,0"], "free cells are in rows 1 to 11 and columns 1 to 11"),
         (["top", "--start", "here"], "ROW,COLUMN"),
         (["top", "--save", "out.jpg"], ".png, .svg, .pdf or .gif"),
         (["top", "--episodes", "0"], "--episodes"),
         (["top", "--seed", "-1"], "--seed"),
+        (["top", "--episodes", str(10**15)], "not enough memory"),
         (["top", "--slip", "2"], "--slip"),
         (["top", "--tasks", "tpo"], "Did you mean 'top'?"),
         (["x", "--tasks", "x=nowhere"], "unknown goal 'nowhere'"),
@@ -132,6 +133,14 @@ def test_wrong_usage_is_told_in_words(arguments, words, run):
     assert code in (1, 2) and out == ""
     assert words in " ".join(err.replace("│", " ").split())
     assert "Traceback" not in err
+
+
+def test_a_picture_that_cannot_be_written_is_named(run, maze):
+    for place in (f"{maze}/out.png", f"{maze}/below/out.gif", "/proc/out.png"):
+        code, out, err = run("solve", "top", "--save", place)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"taskalgebra: cannot write {place}: ")
+        assert "Errno" not in err and ".tmp" not in err
 
 
 def test_without_matplotlib_saving_names_the_extra(run, monkeypatch, tmp_path):

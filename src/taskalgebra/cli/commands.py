@@ -102,6 +102,9 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
         except (Failure, StoreError, OSError, ModuleNotFoundError) as error:
             print(f"taskalgebra: {error}", file=sys.stderr)
             code = FAILED
+        except MemoryError as error:
+            print(f"taskalgebra: not enough memory; ask for less ({error})", file=sys.stderr)
+            code = FAILED
         except ValueError as error:  # what was given makes no sense, says the library
             print(f"taskalgebra: {error}", file=sys.stderr)
             code = USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taskalgebra.cli.commands import Failure
 from taskalgebra.cli.solution import Episode, Solution
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.boxman_picture import CELL
@@ -23,8 +24,20 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
         episode: what the agent does in the film, or on the game's board.
         path: where to; its end says what.
         seed: a film of Boxman shows further episodes, of the seeds that follow; None for one.
+
+    Raises:
+        Failure: the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _save(solution, episode, path, seed)
+    except FileExistsError:
+        raise Failure(f"cannot write {path}: {path.parent} is not a directory") from None
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) -> None:
     world = solution.agent.skills.world
     if isinstance(world, Boxman):
         _save_game(solution, world, episode, path, seed)

@@ -94,10 +94,10 @@ class Solution:
             raise Failure("this world has no map; --start needs one")
         found = [s for s in np.flatnonzero((mdp.cells == cell).all(axis=1)) if not mdp.is_goal[s]]
         if not found:
-            rows, columns = mdp.cells.max(axis=0).tolist()
+            (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
             raise Failure(
-                f"--start {cell[0]},{cell[1]} is not a free cell; rows go down from 0 to {rows}, "
-                f"columns right from 0 to {columns}, and walls are not free"
+                f"--start {cell[0]},{cell[1]} is not a free cell; counted from 0,0 at the top "
+                f"left, free cells are in rows {top} to {bottom} and columns {left} to {right}"
             )
         if not np.isfinite(self.optimum[found[0]]):
             raise Failure(f"no goal can be reached from --start {cell[0]},{cell[1]}")
