@@ -40,6 +40,12 @@ def test_a_map_has_a_task_for_each_goal(tmp_path):
     assert skills["A | ~B"].task == skills.space.task(["A", "C"])
 
 
+def test_a_byte_order_mark_is_no_part_of_a_map(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_text(MAP, encoding="utf-8-sig")  # as some editors save text
+    assert list(open_skills(str(path))) == ["A", "B", "C"]
+
+
 def test_lines_under_a_map_name_tasks(tmp_path):
     path = tmp_path / "map.txt"
     path.write_text(MAP + "\nnorth = A, B\nwest=A,C\n")

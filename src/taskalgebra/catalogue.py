@@ -185,7 +185,7 @@ def _drawn(name: str, slip_probability: float) -> World:
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{name} has more than {MOST_BYTES:,} bytes; a map is a small text file")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # with or without a mark
     except UnicodeDecodeError:
         raise ValueError(
             f"{name} is not a text file; a map has # for walls, . for free cells, letters for goals"
