@@ -139,7 +139,7 @@ def figures_of(what: str) -> dict[str, list[str]]:
     if what in known:
         return {what: known[what]}
     try:
-        found = find(what, known[TABULAR] + known[DEEP])
+        found = find(what, known[TABULAR] + known[DEEP], others=(TABULAR, DEEP, ALL))
     except ValueError as error:
         raise ValueError(f"{error}; or {TABULAR}, {DEEP}, {ALL}") from None
     chosen = {half: [name for name in names if name in found] for half, names in known.items()}

@@ -210,6 +210,8 @@ def test_an_unknown_figure_is_told_the_known_ones(capsys):
     assert "figure_2_composition" in error and "supplement_slips" in error and "tabular" in error
     assert cli.main(["reproduce", "nothing"]) == 2
     assert "no figure 'nothing'. Known: figure_1_rewards" in capsys.readouterr().err
+    assert cli.main(["reproduce", "tabulr"]) == 2
+    assert "did you mean 'tabular'?" in capsys.readouterr().err
 
 
 def test_the_library_refuses_skills_where_no_network_acts(tmp_path):

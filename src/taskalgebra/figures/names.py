@@ -22,8 +22,13 @@ PAPER: dict[str, str] = {
 """The supplement goes on with the numbers of the paper; our files have names instead."""
 
 
-def find(given: str, known: Iterable[str]) -> list[str]:
+def find(given: str, known: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     """The figures that a name stands for.
+
+    Args:
+        given: the name, as in the paper or as one of our files.
+        known: the figures that there are.
+        others: what else may have been meant, for the question after a wrong name.
 
     >>> names = ["figure_3a_samples", "figure_3b_n_tasks", "supplement_layout"]
     >>> find("figure-3", names)
@@ -43,7 +48,7 @@ def find(given: str, known: Iterable[str]) -> list[str]:
     beginning = re.compile(rf"{re.escape(plain)}(_|(?<=\d)[a-z]_)") if plain else None
     found = [name for name in names if beginning is not None and beginning.match(name)]
     if not found:
-        near = get_close_matches(plain, [*names, *PAPER], n=1)
+        near = get_close_matches(plain, [*names, *PAPER, *others], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(
             f"no figure {given!r}{hint} Known: {', '.join(names)}, and those of the paper by "
