@@ -358,6 +358,8 @@ def test_unknown_names_are_reported_with_the_closest_known_one() -> None:
     with pytest.raises(ExpressionError, match=r"200 in all.*Did you mean 'task007'") as caught:
         parse("Task_007", names=many)
     assert len(caught.value.reason) < 200
+    with pytest.raises(ExpressionError, match="known: left, 'not', 'top room'"):
+        parse("top", names=["top room", "not", "left"])  # as they must be written
     with pytest.raises(ExpressionError, match="known: no tasks"):
         parse("a", names=[])
     assert parse("a | true", names=iter(["a"])) == Or(A, TRUE)

@@ -140,7 +140,7 @@ def quote(name: str) -> str:
 def unknown_name(name: str, known: Collection[str]) -> str:
     """The words for a name that is not among the known ones, with the closest of them."""
     some = sorted(known)[:_LONGEST_KNOWN_LIST]
-    listed = ", ".join(map(_brief, some)) or "no tasks"
+    listed = ", ".join(map(_as_written, some)) or "no tasks"
     more = f", … ({len(known)} in all)" if len(known) > len(some) else ""
     return f"unknown task {_brief(name, quoted=True)}; known: {listed}{more}." + _closest(
         name, known
@@ -154,6 +154,11 @@ def _closest(name: str, known: Collection[str]) -> str:
     alike = {other.casefold(): other for other in known if len(other) <= _WINDOW}
     found = get_close_matches(name.casefold(), alike, n=1)
     return f" Did you mean {alike[found[0]]!r}?" if found else ""
+
+
+def _as_written(name: str) -> str:
+    """A known name inside a message: in quotes where a formula needs them."""
+    return quote(name) if name.isprintable() and len(name) <= _WINDOW else _brief(name)
 
 
 def _brief(name: str, *, quoted: bool = False) -> str:
