@@ -40,6 +40,16 @@ def greedy_towards(q_bar: Array, goal: int) -> NDArray[np.int64]:
 
 
 @kernel
+def first_best(q: Array, best: float) -> int:
+    """The first of the actions whose value is the best, up to rounding errors."""
+    enough = best - TIE * max(1.0, abs(best))
+    for a in range(q.size):
+        if q[a] >= enough:
+            return a
+    return 0
+
+
+@kernel
 def _greedy(q_bar: Array) -> NDArray[np.int64]:
     n_batch, n_goals, n_actions = q_bar.shape
     chosen = np.empty(n_batch, np.int64)
@@ -51,11 +61,7 @@ def _greedy(q_bar: Array) -> NDArray[np.int64]:
             for g in range(n_goals):
                 q[a] = max(q[a], q_bar[i, g, a])
             best = max(best, q[a])
-        chosen[i] = 0
-        for a in range(n_actions):
-            if q[a] >= best - TIE * max(1.0, abs(best)):
-                chosen[i] = a
-                break
+        chosen[i] = first_best(q, best)
     return chosen
 
 

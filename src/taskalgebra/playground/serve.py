@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from taskalgebra.playground.memory import keep_freed_memory
 from taskalgebra.playground.presets import presets
 from taskalgebra.playground.schema import SolveRequest
 from taskalgebra.playground.solving import solve
+from taskalgebra.playground.workers import second_process
 from taskalgebra.playground.worlds import WorldCache
 
 LOOPBACK = "127.0.0.1"
@@ -39,23 +41,39 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
     keep_freed_memory()
     warm_up()
     gc.freeze()  # what was imported stays; there is no need to look through it again and again
-    config = uvicorn.Config(
-        create_app(),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=PATIENCE,
-    )
-    announce(address)
-    if browser:
-        Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     try:
-        uvicorn.Server(config).run(sockets=[listener])
-    except KeyboardInterrupt:
-        pass  # Ctrl-C is how a server is stopped
+        with second_process(lambda pipe: _answer(listener, pipe)):
+            announce(address)
+            if browser:
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            _answer(listener)
     finally:
         listener.close()
+
+
+def _answer(listener: socket.socket, until_closed: int | None = None) -> None:
+    """Answer requests until Ctrl-C, or until a pipe is closed."""
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=PATIENCE,
+        )
+    )
+    if until_closed is not None:
+        Thread(target=_stop, args=(server, until_closed), daemon=True).start()
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass  # Ctrl-C is how a server is stopped
+
+
+def _stop(server: uvicorn.Server, when_closed: int) -> None:
+    os.read(when_closed, 1)  # returns when the other end of the pipe is closed
+    server.should_exit = True
 
 
 def warm_up() -> None:

@@ -15,6 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from taskalgebra.algebra import Array
+from taskalgebra.compiled import kernel
+from taskalgebra.graph import IntArray
 from taskalgebra.playground.expressions import (
     LONG,
     read_expression,
@@ -24,7 +26,7 @@ from taskalgebra.playground.expressions import (
 )
 from taskalgebra.playground.schema import SolveRequest
 from taskalgebra.playground.worlds import PlannedWorld, WorldCache
-from taskalgebra.policy import greedy
+from taskalgebra.policy import first_best
 
 DECIMALS = 10
 """Of values in answers: enough for any reward, and 1.1 is not written 1.0999999999999999."""
@@ -68,18 +70,43 @@ def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
 
 def _act(world: PlannedWorld, v_bar: Array) -> tuple[Array, NDArray[np.int64]]:
     """V and the greedy action in every cell, from Q(s, a) = r_step + max_g V̄(s', g)."""
-    q = v_bar.max(axis=0).take(world.next_state)  # [A, S]
-    q += world.rewards["step"]
-    actions = greedy(np.ascontiguousarray(q.T)[:, None, :])
-    return q.max(axis=0).round(DECIMALS), actions
+    values, actions = _look_ahead(v_bar, world.next_state, world.rewards["step"])
+    return values.round(DECIMALS), actions
 
 
 def _optimum(world: PlannedWorld, desired: list[bool]) -> Array:
     """V*(s) in every cell: the best over goals of the way there and the task's reward."""
     space = world.space
     reward = np.where(desired, space.r_universal, space.r_empty)
-    best: Array = (world.to_goal + reward[:, None]).max(axis=0).round(DECIMALS)
+    best: Array = _best(world.to_goal, reward).round(DECIMALS)
     return best
+
+
+@kernel
+def _best(to_goal: Array, reward: Array) -> Array:
+    """max_g to_goal[g, s] + reward[g]."""
+    best: Array = to_goal[0] + reward[0]
+    for g in range(1, len(to_goal)):
+        for s in range(best.size):
+            best[s] = max(best[s], to_goal[g, s] + reward[g])
+    return best
+
+
+@kernel
+def _look_ahead(v_bar: Array, next_state: IntArray, step: float) -> tuple[Array, NDArray[np.int64]]:
+    """The best value, and the action that has it, one step ahead of max_g v_bar[g, s]."""
+    over_goals = _best(v_bar, np.zeros(len(v_bar)))
+    n_actions, n_shown = next_state.shape
+    values, actions = np.empty(n_shown), np.empty(n_shown, np.int64)
+    q = np.empty(n_actions)
+    for s in range(n_shown):
+        best = -np.inf
+        for a in range(n_actions):
+            q[a] = step + over_goals[next_state[a, s]]
+            best = max(best, q[a])
+        actions[s] = first_best(q, best)
+        values[s] = best
+    return values, actions
 
 
 def _slice(world: PlannedWorld, v_bar: Array, goal: int) -> Array:
