@@ -106,6 +106,15 @@ def test_the_map_is_resized_cleared_and_refuses_nonsense(desk):
     desk.say("readout", "A goal stands here")
 
 
+def test_what_is_wrong_with_a_world_is_in_view_where_it_was_typed(desk):
+    reward = desk.page.get_by_label("Wanted goal r_U")
+    reward.fill("-7")
+    reward.press("Enter")
+    desk.say("notice", "a wanted goal must pay more")
+    expect(reward).to_be_in_viewport()
+    expect(desk["notice"]).to_be_in_viewport(ratio=1)
+
+
 def test_the_page_has_the_limits_of_the_server(desk):
     limits = desk.page.evaluate("async () => (await import('/static/world.js')).LIMITS")
     assert limits == {
