@@ -19,7 +19,7 @@ test: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/docs

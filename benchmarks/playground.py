@@ -4,6 +4,8 @@ python benchmarks/playground.py
 
 The server runs as a user starts it.  The client shares its cores, opens a connection a request, and
 sends all requests at once; a request's time runs from its sending to the last byte of its answer.
+What a person sees is measured in a real browser, from a change of the expression to the next frame
+after the picture has changed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -103,6 +106,55 @@ def measured(report, name, answers, bar=None):
         report.at_most(f"{name}: 95 % are faster than", np.percentile(times, 95), bar, " ms")
 
 
+TYPED = ("top ^ left", "top | left", "top & left", "left nor top", "left -> top", "~(top ^ left)")
+WATCH = """async (expressions) => {
+  const input = document.getElementById("expression");
+  const answered = (expression) => new Promise((done) => {
+    const watch = new MutationObserver(() => {
+      if (document.body.dataset.answer === expression) done(watch.disconnect());
+    });
+    watch.observe(document.body, { attributes: true });
+  });
+  const took = [];
+  for (const expression of expressions) {
+    const start = performance.now();
+    input.value = expression;
+    input.dispatchEvent(new Event("input"));
+    await answered(expression);
+    await new Promise(requestAnimationFrame);
+    took.push(performance.now() - start);
+  }
+  return took;
+}"""
+
+
+def typing_times(page, expressions):
+    """Milliseconds from typing each expression to the frame that shows it."""
+    return page.evaluate(WATCH, list(expressions))
+
+
+def typed(report, server):
+    """What a person waits for who types an expression, in a real browser."""
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    from playwright.sync_api import sync_playwright
+
+    import chromium
+
+    path = chromium.find()
+    if path is None:
+        report.exactly("a browser to type in", chromium.MISSING, "one")
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        page.wait_for_selector("body[data-answer]")
+        typing_times(page, TYPED)
+        times = typing_times(page, ["top", *TYPED, "left", *TYPED])
+        browser.close()
+    report.at_most("Four Rooms, from typing to the picture: slowest", max(times), 100, " ms")
+
+
 def concurrent(report, server):
     """200 requests at once: one world and 200 expressions, then 200 worlds."""
     formulas = expressions(N_REQUESTS)
@@ -138,6 +190,7 @@ def main():
         first = server.ask([{"world": world(99), "expression": "t0 ^ t1"}])
         measured(report, "the very first request", first, 100)
         alone(report, server)
+        typed(report, server)
         concurrent(report, server)
     report.finish()
 
