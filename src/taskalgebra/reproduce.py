@@ -58,6 +58,11 @@ class Options:
         return self.out / "results" / half
 
     @property
+    def trained(self) -> Path:
+        """Where networks are trained."""
+        return self.results(DEEP) / "skills"
+
+    @property
     def report(self) -> Path:
         """Where the page goes."""
         return self.out / "report" / "index.html"
@@ -77,7 +82,10 @@ class Listener:
     """Is told how far a reproduction is; this one does nothing with it."""
 
     def plan(self, seconds: Mapping[str, float]) -> None:
-        """These parts come, in this order, and take roughly so many seconds."""
+        """These parts come, in this order, and take roughly so many seconds.
+
+        Trainings are planned on their own, before all else.
+        """
 
     def begin(self, part: str) -> None:
         """A part begins."""
@@ -167,13 +175,14 @@ def reproduce(what: str, options: Options, listener: Listener | None = None) -> 
         _require("torch", "safetensors")
     elif options.train or options.skills is not None:
         raise ValueError(f"{what} needs no networks; training and skills belong to {DEEP}")
+    parts: list[Part] = []
+    if options.train:
+        _train(options, listening, parts)
     works = [
-        _work(half, names, options, listening, whole=what in (half, ALL))
-        for half, names in wanted.items()
+        _work(half, names, options, whole=what in (half, ALL)) for half, names in wanted.items()
     ]
     seconds = {name: s for work in works for name, s in work.seconds.items()}
     listening.plan({**seconds, "report": 1.0} if what == ALL else seconds)
-    parts: list[Part] = []
     claims = {work.half: _do(work, options, listening, parts) for work in works}
     if what != ALL:
         return Outcome(claims, parts)
@@ -193,9 +202,27 @@ def _require(*packages: str) -> None:
             raise ModuleNotFoundError(f'{need} need {package}: pip install "taskalgebra[{extra}]"')
 
 
-def _work(
-    half: str, names: list[str], options: Options, listener: Listener, *, whole: bool
-) -> _Work:
+def _train(options: Options, listener: Listener, parts: list[Part]) -> None:
+    """Train the networks of all settings, or go on with it."""
+    from taskalgebra.experiments import deep_suite
+
+    names = {f"training {name}": name for name in deep_suite.TRAININGS}
+    listener.plan(
+        {part: deep_suite.seconds_of(name, quick=options.quick) for part, name in names.items()}
+    )
+    for part, name in names.items():
+        with _Timed(part, listener, parts):
+            deep_suite.train(
+                name,
+                options.trained,
+                fresh=options.fresh,
+                quick=options.quick,
+                listen=listener.chapter,
+                progress=listener.advance,
+            )
+
+
+def _work(half: str, names: list[str], options: Options, *, whole: bool) -> _Work:
     """What these figures of a half need; of a whole half, everything."""
     experiments: dict[str, Experiment]
     if half == TABULAR:
@@ -209,7 +236,7 @@ def _work(
         from taskalgebra.figures import deep_gallery
 
         questions, figures = deep_claims.QUESTIONS, deep_gallery.FIGURES
-        experiments = _deep_experiments(options, listener)
+        experiments = _deep_experiments(options)
     asked = [q for q in questions if whole or set(q.figures) & set(names)]
     drawings = {name: figures[name] for name in names}
     needs = [drawing.needs for drawing in drawings.values()] + [q.needs for q in asked]
@@ -218,17 +245,12 @@ def _work(
     return _Work(half, options.results(half), chosen, drawings, asked, whole)
 
 
-def _deep_experiments(options: Options, listener: Listener) -> dict[str, Experiment]:
+def _deep_experiments(options: Options) -> dict[str, Experiment]:
     """The experiments with networks, on the skills that were asked for."""
     from taskalgebra.experiments import deep_suite
     from taskalgebra.experiments.boxman_settings import digests, load_skills
 
-    where = options.skills
-    if options.train:
-        where = options.results(DEEP) / "skills"
-        deep_suite.train_all(
-            where, fresh=options.fresh, quick=options.quick, listen=listener.chapter
-        )
+    where = options.trained if options.train else options.skills
     skills, hashes = load_skills(where), digests(where)
     return {name: e.on(skills, hashes) for name, e in deep_suite.DEEP.items()}
 

@@ -19,6 +19,7 @@ from taskalgebra.experiments import deep_suite, suite
 from taskalgebra.experiments.record import Table, as_json, load
 from taskalgebra.figures import deep_gallery, gallery
 from taskalgebra.figures.drawings import Film
+from taskalgebra.learning.dqn import Chapter
 
 COMMAND = [sys.executable, "-m", "taskalgebra.cli", "reproduce"]
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8"}
@@ -252,6 +253,10 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
 
     def train(name, out, *, recipe, listen):
         trained.append((name, out, recipe.settings.n_updates))
+        n_updates = recipe.settings.n_updates
+        for network in recipe.tasks[: recipe.n_networks]:
+            for n in range(1, n_updates + 1):
+                listen(network, Chapter(n, n, 100 * n, 0.5, 6), 0.9)
         write_untrained(out)
 
     skills = tmp_path / "results" / "deep" / "skills"
@@ -274,6 +279,41 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     assert list(seen[0].about["skills"]) == ["fixed", "random", "touch"]
     assert cli.main([*arguments, "--fresh"]) == 130
     assert not checkpoint.exists()
+
+
+def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
+    def train(name, out, *, recipe, listen):
+        for network in recipe.tasks[: recipe.n_networks]:
+            for n in (1, 2):
+                listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
+        write_untrained(out)
+
+    class Heard(reproduce.Listener):
+        def __init__(self):
+            self.told = []
+
+        def plan(self, seconds):
+            self.told.append(tuple(seconds))
+
+        def begin(self, part):
+            self.told.append(part)
+
+        def advance(self, fraction):
+            self.told.append(round(fraction, 3))
+
+    heard = Heard()
+    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    monkeypatch.setattr(reproduce, "_do", lambda *_: [])
+    options = reproduce.Options(tmp_path, train=True, quick=True)
+    outcome = reproduce.reproduce("deep", options, heard)
+    names = [f"training {name}" for name in ("boxman", "boxman-random", "boxman-touch")]
+    assert heard.told[0] == tuple(names)
+    assert heard.told[1:4] == [names[0], 0.5, 1.0]
+    touch = heard.told[heard.told.index(names[2]) + 1 :]
+    assert touch[:6] == [0.167, 0.333, 0.5, 0.667, 0.833, 1.0]
+    assert "boxman_returns" in touch[6]
+    assert [part.name for part in outcome.parts] == names
+    assert deep_suite.seconds_of("boxman-random") > 60
 
 
 def test_the_share_done_counts_work_only(capsys):

@@ -129,7 +129,7 @@ class Told(Listener):
 
     def plan(self, seconds: Mapping[str, float]) -> None:
         """Remember what comes."""
-        self._seconds = dict(seconds)
+        self._seconds, self._done = dict(seconds), 0.0
 
     def begin(self, part: str) -> None:
         """Show what is being done."""

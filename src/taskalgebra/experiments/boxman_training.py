@@ -38,6 +38,12 @@ class Recipe:
         """The world to train in."""
         return Boxman(**self.world)
 
+    @property
+    def n_networks(self) -> int:
+        """One for all tasks, or one a task."""
+        shared = self.make_world().shared_absorbing and not self.settings.own_rewards
+        return 1 if shared else len(self.tasks)
+
 
 RECIPES: dict[str, Recipe] = {
     "boxman": Recipe(("blue", "square", "purple"), preset("fast", n_updates=2_500, threads=1)),

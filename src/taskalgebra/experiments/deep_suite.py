@@ -24,7 +24,9 @@ from taskalgebra.experiments.boxman_training import RECIPES, Recipe
 from taskalgebra.experiments.parallel import Progress
 from taskalgebra.experiments.record import Result
 from taskalgebra.experiments.suite import Experiment
-from taskalgebra.skills import Skills
+from taskalgebra.learning.dqn import Chapter
+from taskalgebra.network_store import read_manifest
+from taskalgebra.skills import SHIPPED_AT, Skills
 
 Run = Callable[[Any, Mapping[str, Skills], int, Progress | None], Result]
 
@@ -63,19 +65,41 @@ DEEP: dict[str, DeepExperiment] = {
 }
 
 
-def train_all(
-    directory: Path, *, fresh: bool = False, quick: bool = False, listen: Listener | None = None
-) -> None:
-    """Train the skills of all settings below a directory, or go on where it was stopped.
+TRAININGS: tuple[str, ...] = tuple(setting.skills for setting in SETTINGS.values())
+"""The skills that are trained, in order: a recipe may start from the skills of the one before."""
 
-    They are trained in their order: a recipe may start from the skills of the one before.
-    """
-    for name in (setting.skills for setting in SETTINGS.values()):
-        if fresh:
-            for checkpoint in (directory / "training" / name).glob("*.safetensors"):
-                checkpoint.unlink()
-        recipe = toy(RECIPES[name]) if quick else RECIPES[name]
-        boxman_training.train(name, directory, recipe=recipe, listen=listen)
+
+def seconds_of(training: str, *, quick: bool = False) -> float:
+    """How long a training takes, roughly: as long as that of the shipped skills."""
+    told = read_manifest(SHIPPED_AT / training)["training"]["seconds"]
+    return 1.0 if quick else float(told)
+
+
+def train(
+    name: str,
+    directory: Path,
+    *,
+    fresh: bool = False,
+    quick: bool = False,
+    listen: Listener | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Train skills below a directory, or go on where it was stopped."""
+    if fresh:
+        for checkpoint in (directory / "training" / name).glob("*.safetensors"):
+            checkpoint.unlink()
+    recipe = toy(RECIPES[name]) if quick else RECIPES[name]
+    begun: set[str] = set()
+
+    def told(network: str, chapter: Chapter, score: float) -> None:
+        if listen is not None:
+            listen(network, chapter, score)
+        if progress is not None:
+            begun.add(network)
+            done = len(begun) - 1 + chapter.n_updates / recipe.settings.n_updates
+            progress(done / recipe.n_networks)
+
+    boxman_training.train(name, directory, recipe=recipe, listen=told)
 
 
 def toy(recipe: Recipe) -> Recipe:
