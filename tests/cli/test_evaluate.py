@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import taskalgebra as ta
+from taskalgebra import cli
 from taskalgebra.cli import bench
 
 ROOT = Path(__file__).parents[2]
@@ -163,3 +164,8 @@ def test_bench_says_where_benchmarks_are(run, tmp_path, clone):
     assert code == 1 and "not of the package" in err and "--clone" in err
     code, _, err = run("bench", "nothing", "--clone", clone)
     assert code == 2 and "fast, slow" in err
+
+
+def test_all_tasks_of_too_many_are_wrong_usage(capsys):
+    assert cli.main(["evaluate", "--world", "forty-goals", "--all"]) == 2
+    assert "--all plays at most" in " ".join(capsys.readouterr().err.split())

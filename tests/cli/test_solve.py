@@ -7,6 +7,7 @@ from collections import deque
 import pytest
 from PIL import Image
 
+from taskalgebra import cli
 from taskalgebra.cli import solve as module
 from taskalgebra.envs.four_rooms import CENTRES, MAP
 
@@ -156,3 +157,12 @@ def test_a_map_too_wide_for_the_terminal_is_not_torn(run, tmp_path, monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run("solve", "A", "--world", path, "--episodes", "5")
     assert code == 0 and "180 columns wide, the terminal 80" in out
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [("0,0", "--start 0,0 is not a free cell"), ("99,3", "free cells are in rows 1 to 11")],
+)
+def test_a_start_that_cannot_be_is_wrong_usage(capsys, start, words):
+    assert cli.main(["solve", "top", "--start", start]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())

@@ -10,7 +10,6 @@ from taskalgebra import catalogue
 from taskalgebra.cli import OK
 from taskalgebra.cli.commands import (
     Episodes,
-    Failure,
     Json,
     Quiet,
     Seed,
@@ -80,7 +79,7 @@ def _all_agents(skills: Skills) -> list[Agent]:
     from taskalgebra.expression import all_functions
 
     if skills.n_expressible > MOST or len(skills) > 4:
-        raise Failure(
+        raise ValueError(
             f"these base tasks express {skills.n_expressible:,} tasks; --all plays at most {MOST}, "
             f"give expressions instead"
         )

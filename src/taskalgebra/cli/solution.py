@@ -91,16 +91,16 @@ class Solution:
         """The state of a cell of the map, to start in."""
         mdp = self.task.space.mdp
         if mdp.cells is None:
-            raise Failure("this world has no map; --start needs one")
+            raise ValueError("this world has no map; --start needs one")
         found = [s for s in np.flatnonzero((mdp.cells == cell).all(axis=1)) if not mdp.is_goal[s]]
         if not found:
             (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
-            raise Failure(
+            raise ValueError(
                 f"--start {cell[0]},{cell[1]} is not a free cell; counted from 0,0 at the top "
                 f"left, free cells are in rows {top} to {bottom} and columns {left} to {right}"
             )
         if not np.isfinite(self.optimum[found[0]]):
-            raise Failure(f"no goal can be reached from --start {cell[0]},{cell[1]}")
+            raise ValueError(f"no goal can be reached from --start {cell[0]},{cell[1]}")
         return int(found[0])
 
     def play(self, start: int | None, seed: int) -> Episode:

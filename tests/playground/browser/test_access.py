@@ -122,7 +122,7 @@ def test_everything_works_by_keyboard(new_desk):
     for _ in range(4):
         press("ArrowDown")
     press("Enter")
-    desk.say("caption", "From row 6, column 2 the agent takes top_right")
+    desk.say("caption", "From row 5, column 1 the agent takes top_right")
     press("w")
     press("ArrowUp")
     press("ArrowRight")

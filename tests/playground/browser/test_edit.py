@@ -139,6 +139,6 @@ def test_a_map_too_narrow_for_walls_is_cleared_to_floor(desk):
 def test_a_cell_without_a_way_says_so(desk):
     desk.choose("Wall")
     desk.drag((1, 2), (2, 2), (2, 1))
-    desk.say("caption", "From row 2, column 2 the agent has no way to a goal.")
+    desk.say("caption", "From row 1, column 1 the agent has no way to a goal.")
     expect(desk["run"]).to_be_disabled()
     assert "no way to a goal" in desk.read(1, 1)

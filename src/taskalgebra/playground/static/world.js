@@ -16,7 +16,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 export const nRows = (world) => world.map.length;
 export const nColumns = (world) => world.map[0].length;
 export const same = (one, other) => one !== null && other !== null && one[0] === other[0] && one[1] === other[1];
-export const place = ([row, column]) => `row ${row + 1}, column ${column + 1}`;
+export const place = ([row, column]) => `row ${row}, column ${column}`;
 export const indexOf = (world, [row, column]) => row * nColumns(world) + column;
 export const goalAt = (world, cell) => world.goals.find((goal) => same(goal.cell, cell)) ?? null;
 export const stepReward = (world) => world.step_reward ?? -0.1;
