@@ -154,6 +154,15 @@ def test_bench_runs_what_there_is_and_fails_when_a_bar_falls_short(clone, run, d
     }
 
 
+def test_bench_names_a_package_that_a_chosen_benchmark_needs(clone, run, monkeypatch):
+    source = (clone / "benchmarks" / "fast.py").read_text()
+    (clone / "benchmarks" / "drawn.py").write_text(f"def late():\n    import pygame\n\n{source}")
+    monkeypatch.setattr(bench, "find_spec", lambda package: None)
+    assert run("bench", "fast", "--clone", clone)[0] == 0
+    code, _, error = run("bench", "fast", "drawn", "--clone", clone)
+    assert code == 1 and "drawn needs pygame" in error and "taskalgebra[bench]" in error
+
+
 def test_bench_knows_the_benchmarks_of_this_clone():
     assert {"imports", "planning", "algebra"} <= set(bench.names(ROOT / "benchmarks"))
     assert not {"run_all", "report", "maze"} & set(bench.names(ROOT / "benchmarks"))

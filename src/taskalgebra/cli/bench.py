@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from taskalgebra.cli.output import Output
 
 RUNNER = "run_all.py"
 RECORDS = "TASKALGEBRA_BENCH_RECORDS"  # the variable that benchmarks/report.py reads
+PACKAGES = ("boolean", "dd", "playwright", "pygame", "scipy", "torch")  # of the extra `bench`
 EXAMPLES = (
     ("bench", "all of them: some minutes"),
     ("bench imports planning", "two of them"),
@@ -63,11 +65,12 @@ def bench(
     for name in benchmarks or []:
         if name not in known:
             raise typer.BadParameter(f"no benchmark {name!r}; there are {', '.join(known)}")
-    for package in ("scipy", "boolean", "dd", "pygame"):
-        if find_spec(package) is None:
-            raise Failure(f'benchmarks need {package}: pip install "taskalgebra[bench]"')
-    output = Output(json, quiet)
     chosen = benchmarks or known
+    for name in chosen:
+        missing = [p for p in _needs(directory / f"{name}.py") if find_spec(p) is None]
+        if missing:
+            raise Failure(f'{name} needs {missing[0]}: pip install "taskalgebra[bench]"')
+    output = Output(json, quiet)
     records: dict[str, list[dict[str, Any]]] = {}
     short = []
     for name in chosen:
@@ -98,6 +101,12 @@ def names(directory: Path) -> list[str]:
         for path in directory.glob("*.py")
         if path.name != RUNNER and '__name__ == "__main__"' in path.read_text(encoding="utf-8")
     )
+
+
+def _needs(script: Path) -> list[str]:
+    """The packages of the extra `bench` that a script imports."""
+    text = script.read_text(encoding="utf-8")
+    return [p for p in PACKAGES if re.search(rf"^\s*(import|from) {p}\b", text, re.MULTILINE)]
 
 
 def _run(script: Path, *, show: bool) -> tuple[int, list[dict[str, Any]]]:
