@@ -157,10 +157,9 @@ class Told(Listener):
 
     def chapter(self, network: str, chapter: Chapter, score: float) -> None:
         """Print how a training goes."""
-        self.output.note(
-            f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
-            f"loss {chapter.loss:.3f}, worst score {score:.4f}"
-        )
+        from taskalgebra.experiments.boxman_training import chapter_line
+
+        self.output.note(chapter_line(network, chapter, score))
 
 
 def _print(outcome: Outcome, options: Options, output: Output) -> None:

@@ -102,6 +102,14 @@ def notes(name: str, recipe: Recipe, went: dict[str, Progress]) -> dict[str, Any
     }
 
 
+def chapter_line(network: str, chapter: Chapter, score: float) -> str:
+    """How a training goes, in a line."""
+    return (
+        f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
+        f"loss {chapter.loss:.3f}, worst score {score:.4f}"
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Train one recipe from the command line."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Train networks that play Boxman.")
@@ -110,11 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
 
     def listen(network: str, chapter: Chapter, score: float) -> None:
-        print(
-            f"{network}: {chapter.n_updates:,} updates, {chapter.n_steps:,} steps, "
-            f"loss {chapter.loss:.3f}, worst score {score:.4f}",
-            flush=True,
-        )
+        print(chapter_line(network, chapter, score), flush=True)
 
     train(given.name, given.out, listen=listen)
     print(f"skills: {given.out / given.name}")

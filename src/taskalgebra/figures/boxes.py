@@ -93,25 +93,36 @@ def _draw_boxes(axes: Axes, summary: Table, returns: Table) -> None:
         for task in tasks:
             one = rows.where(task=task)
             stats.append(box_statistics(one["return"], one["episodes"]))
-        axes.bxp(
-            stats,
-            positions=np.arange(len(tasks)) + shift,
-            widths=0.3,
-            showmeans=True,
-            patch_artist=True,
-            manage_ticks=False,
-            boxprops={"facecolor": colour, "edgecolor": INK, "linewidth": 0.8},
-            medianprops={"color": INK, "linewidth": 1.2},
-            whiskerprops={"linewidth": 0.8},
-            capprops={"linewidth": 0.8},
-            flierprops={"marker": "o", "ms": 3, "mfc": "none", "mec": GREY, "mew": 0.6},
-            meanprops={"marker": "D", "ms": 4, "mfc": "white", "mec": INK, "mew": 0.8},
-        )
+        draw_boxes(axes, stats, np.arange(len(tasks)) + shift, 0.3, colour)
     axes.axhline(0, color=LIGHT, lw=0.8, zorder=0)
     axes.set_ylabel("return of an episode")
     axes.set_xlim(-0.6, len(tasks) - 0.4)
     axes.tick_params(labelbottom=False, bottom=False)
     axes.spines["bottom"].set_visible(False)
+
+
+def draw_boxes(
+    axes: Axes,
+    stats: list[dict[str, Any]],
+    positions: NDArray[np.floating[Any]],
+    width: float,
+    colour: str,
+) -> None:
+    """Boxes with their medians, means and outliers: nothing is hidden."""
+    axes.bxp(
+        stats,
+        positions=positions,
+        widths=width,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": colour, "edgecolor": INK, "linewidth": 0.8},
+        medianprops={"color": INK, "linewidth": 1.2},
+        whiskerprops={"linewidth": 0.8},
+        capprops={"linewidth": 0.8},
+        flierprops={"marker": "o", "ms": 3, "mfc": "none", "mec": GREY, "mew": 0.6},
+        meanprops={"marker": "D", "ms": 4, "mfc": "white", "mec": INK, "mew": 0.8},
+    )
 
 
 def box_statistics(values: NDArray[Any], counts: NDArray[Any]) -> dict[str, Any]:

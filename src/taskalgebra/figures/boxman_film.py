@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import final
 
@@ -11,9 +10,9 @@ from matplotlib import font_manager
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from taskalgebra import files
 from taskalgebra.experiments.record import Result, Table
 from taskalgebra.figures.boxman_board import title_of
+from taskalgebra.figures.gif import Film, write_gif
 
 SIDE, BAND = 336, 46  # pixels: of the board, and of the words above it
 BETWEEN = 3  # pictures from one cell to the next
@@ -24,27 +23,12 @@ PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
 NOTHING = "nothing"
 BELOW = "composed from base tasks, no further learning"
 
-Film = list[tuple[Image.Image, int]]  # pictures, and for how many milliseconds
-
 
 def write(result: Result, setting: str, task: str, path: Path) -> Path:
     """Write the recorded episodes of a task, one after the other, for ever."""
     film = make(result, setting, task)
-    palette = _palette(result, film[0][0])
-    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in film]
-    out = io.BytesIO()
-    frames[0].save(
-        out,
-        format="GIF",
-        save_all=True,
-        append_images=frames[1:],
-        duration=[duration for _, duration in film],
-        loop=0,
-        optimize=False,
-        disposal=1,
-    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.replace(path, out.getvalue())
+    write_gif(film, _palette(result, film[0][0]), path)
     return path
 
 

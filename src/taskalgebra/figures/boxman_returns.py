@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from taskalgebra.experiments.record import Result, Table
-from taskalgebra.figures.boxes import box_statistics, percent
+from taskalgebra.figures.boxes import box_statistics, draw_boxes, percent
 from taskalgebra.figures.boxman_board import title_of
 from taskalgebra.figures.style import BLUE, GREY, INK, LIGHT, ORANGE, RED, new_figure, styled
 
@@ -72,20 +72,7 @@ def _draw_boxes(axes: Axes, summary: Table, counts: Table, policies: list[tuple[
         for task in summary["task"].tolist():
             rows = counts.where(policy=policy, task=task)
             stats.append(box_statistics(rows["return"], rows["episodes"]))
-        axes.bxp(
-            stats,
-            positions=np.arange(summary.n_rows) + shift,
-            widths=width,
-            showmeans=True,
-            patch_artist=True,
-            manage_ticks=False,
-            boxprops={"facecolor": colour, "edgecolor": INK, "linewidth": 0.8},
-            medianprops={"color": INK, "linewidth": 1.2},
-            whiskerprops={"linewidth": 0.8},
-            capprops={"linewidth": 0.8},
-            flierprops={"marker": "o", "ms": 3, "mfc": "none", "mec": GREY, "mew": 0.6},
-            meanprops={"marker": "D", "ms": 4, "mfc": "white", "mec": INK, "mew": 0.8},
-        )
+        draw_boxes(axes, stats, np.arange(summary.n_rows) + shift, width, colour)
     composed = np.flatnonzero(summary["kind"] == "composed")
     axes.axvline(composed[0] - 0.5, color=GREY, lw=0.8, ls=(0, (4, 3)))
     top = axes.get_xaxis_transform()

@@ -21,6 +21,7 @@ from PIL import Image, ImageDraw
 
 from taskalgebra import files
 from taskalgebra.figures.boxman_board import draw_paths
+from taskalgebra.figures.gif import Film, write_gif
 from taskalgebra.figures.maps import draw_actions, draw_values
 from taskalgebra.figures.style import GREY, INK, ORANGE, bare, new_figure, styled
 from taskalgebra.mdp import FiniteMDP
@@ -207,7 +208,7 @@ def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) ->
     radius = 0.36 * abs(
         float(axes.transData.transform((1, 0))[0] - axes.transData.transform((0, 0))[0])
     )
-    film = [(_with_agent(scene, places[0], radius), LOOK)]
+    film: Film = [(_with_agent(scene, places[0], radius), LOOK)]
     for here, there in pairwise(places):
         if (here == there).all():
             film.append((_with_agent(scene, there, radius), BETWEEN * MOVE))
@@ -215,20 +216,7 @@ def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) ->
         for k in range(1, BETWEEN + 1):
             film.append((_with_agent(scene, here + (there - here) * k / BETWEEN, radius), MOVE))
     film[-1] = (_with_agent(scene, places[-1], radius, "white" if success else "red"), SHOW)
-    palette = film[-1][0].quantize(255)
-    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in film]
-    out = io.BytesIO()
-    frames[0].save(
-        out,
-        format="GIF",
-        save_all=True,
-        append_images=frames[1:],
-        duration=[duration for _, duration in film],
-        loop=0,
-        optimize=False,
-        disposal=1,
-    )
-    files.replace(file, out.getvalue())
+    write_gif(film, film[-1][0].quantize(255), file)
 
 
 def _with_agent(
