@@ -30,7 +30,7 @@ def test_a_newcomer_sees_a_live_picture_and_what_it_shows(desk):
         "top_right, desired",
         "bottom_left, desired",
     ]
-    assert desk.page.locator("#slices canvas").count() == 4
+    expect(desk.page.locator("#slices canvas")).to_have_count(4)
     desk.shoot("newcomer")
 
 
@@ -102,8 +102,8 @@ def test_forty_goals_have_six_base_tasks_and_forty_slices(desk):
     desk.type("x1 & x4 & x5 & x6")
     desk.say("desired", "top_left")
     desk.say("n-tasks", "240 of them, from 6 base tasks")
-    assert desk.page.locator("#slices canvas").count() == 40
-    assert desk.page.locator(".truth tbody tr").count() == 64
+    expect(desk.page.locator("#slices canvas")).to_have_count(40)
+    expect(desk.page.locator(".truth tbody tr")).to_have_count(64)
     desk.shoot("forty goals")
 
 

@@ -84,8 +84,8 @@ def test_goals_and_tasks_of_ones_own(desk):
 def test_the_map_is_resized_cleared_and_refuses_nonsense(desk):
     desk.page.get_by_label("Rows", exact=True).fill("8")
     desk.page.get_by_label("Rows", exact=True).press("Enter")
-    desk.say("caption", "reach top_right")
-    assert desk.page.locator("#slices canvas").count() == 2  # the lower goals fell off
+    desk.say("caption", "reach top_right. From")
+    expect(desk.page.locator("#slices canvas")).to_have_count(2)  # the lower goals fell off
     desk.page.get_by_label("Columns").fill("1000")
     desk.page.get_by_label("Columns").press("Enter")
     desk.say("readout", "A map has 3 to 128 rows and columns.")
