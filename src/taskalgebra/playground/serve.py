@@ -47,6 +47,8 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
             _answer(listener)
+    except KeyboardInterrupt:
+        pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it
     finally:
         listener.close()
 
@@ -65,10 +67,7 @@ def _answer(listener: socket.socket, until_closed: int | None = None) -> None:
     )
     if until_closed is not None:
         Thread(target=_stop, args=(server, until_closed), daemon=True).start()
-    try:
-        server.run(sockets=[listener])
-    except KeyboardInterrupt:
-        pass  # Ctrl-C is how a server is stopped
+    server.run(sockets=[listener])
 
 
 def _stop(server: uvicorn.Server, when_closed: int) -> None:
