@@ -21,8 +21,8 @@ from taskalgebra.envs.boxman_board import MOVES, STEP_REWARD
 from taskalgebra.envs.vector_boxman import VectorBoxman
 from taskalgebra.learning.deep_settings import preset
 from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.returns import head_of
-from taskalgebra.learning.uvfa import make_network
 from taskalgebra.mdp import NO_GOAL
 from taskalgebra.skills import Skills
 

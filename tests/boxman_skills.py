@@ -13,8 +13,8 @@ from taskalgebra.envs.boxman_world import finite_world
 from taskalgebra.experiments.boxman_settings import SETTINGS
 from taskalgebra.learning.deep_settings import preset
 from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.returns import head_of
-from taskalgebra.learning.uvfa import make_network
 from taskalgebra.skills import Skills
 
 LOW, STEP = -2.3, -0.1

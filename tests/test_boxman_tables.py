@@ -12,7 +12,9 @@ from taskalgebra.algebra import Bounds
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.boxman_games import all_cells
 from taskalgebra.experiments import boxman_tables
+from taskalgebra.experiments.boxman_exact import returns_by_touch
 from taskalgebra.experiments.boxman_tables import (
+    aimed_score,
     all_tasks,
     layouts,
     play_table,
@@ -21,8 +23,8 @@ from taskalgebra.experiments.boxman_tables import (
     worst_score,
 )
 from taskalgebra.learning.network_values import GoalReturns, NetworkQ, ShiftedBounds
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.returns import head_of
-from taskalgebra.learning.uvfa import make_network
 from taskalgebra.policy import GreedyPolicy
 
 WORLDS = {
@@ -215,11 +217,55 @@ def test_the_score_for_training_is_that_of_the_worst_task():
 
     score = worst_score(world, tasks)
     assert score(Trained) == pytest.approx(min(each))
-    Trained.shared = False  # a network with a task of its own is scored on that
+    Trained.settings = short(own_rewards=True)  # a network of one task is scored on that
     blue = play_table(
         world, codes, world.tasks["blue"], table + world.tasks["blue"].goal_reward[:, None]
     )
     assert score(Trained) == pytest.approx(blue.score)
+
+
+@pytest.mark.parametrize("layout", ["fixed", "random"])
+def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
+    objects = {"blue square": (1, 1), "beige square": (1, 3), "blue circle": (5, 5)}
+    world = small_boxman(layout=layout, collect="touch", objects=objects)
+    task = world.tasks["square"]
+    codes = starts(world, 30, seed=2)
+    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    perfect = aimed_score(world, codes, task, exact, -2.3)
+    assert perfect == pytest.approx(1.0, abs=1e-12)
+    # Who plays the task well, but knows the way to the nearer goal only, is no good for the other.
+    nearer = np.broadcast_to(exact.max(axis=2, keepdims=True), exact.shape)
+    played_well = play_table(world, codes, task, nearer + task.goal_reward[:, None])
+    assert played_well.score == pytest.approx(1.0)
+    expected = []
+    for goal in np.flatnonzero(task.desired):
+        earned, best = [], []
+        for i, code in enumerate(codes):
+            values = exact[min(i, len(exact) - 1)]
+            if values[code[0], goal].max() <= -2.3:
+                continue
+            best.append(2.0 + values[code[0], goal].max())
+            cell, returned, reached = int(code[0]), 0.0, -1
+            for _ in range(world.max_steps):
+                following = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
+                touched = [g for g in (0, 1) if code[2 + g] == following and following != cell]
+                returned, cell = returned - 0.1, following
+                if touched:
+                    reached = touched[0]
+                    break
+            earned.append(2.0 + returned if reached == goal else 2.0 - 2.3)
+        expected.append(np.mean(earned) / np.mean(best))
+    assert min(expected) < 0.9
+    assert aimed_score(world, codes, task, nearer, -2.3) == pytest.approx(min(expected))
+
+    class Trained:
+        shared, settings, tasks = False, short(), {"square": task}
+        networks = (Whim(world),)
+
+    score = worst_score(world, [], n=30, seed=2)
+    table = returns_on_cells(world, Trained.networks[0], codes)
+    low = short().low
+    assert score(Trained) == aimed_score(world, codes, task, table, low) < 0.5
 
 
 def test_bounds_of_the_table_are_those_of_the_network():

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 import taskalgebra as ta
@@ -378,6 +379,19 @@ def test_what_a_finite_world_cannot_be_learned_with_is_refused(tmp_path):
             ta.learn(world, settings=settings)
     with pytest.raises(ValueError, match="for open worlds; save what was learned"):
         ta.learn(world, folder=tmp_path)
+    with pytest.raises(ValueError, match="start are for open worlds"):
+        ta.learn(world, start=ta.solve(world))
+
+
+def test_skills_may_start_from_skills_that_are_networks():
+    world, touch = small_boxman(layout="random"), small_boxman(layout="random", collect="touch")
+    first = ta.learn(world, settings=short(), seed=1)
+    planning = ta.learn(touch, ["blue"], settings=short(network="planning"), start=first)
+    ours, theirs = planning.networks.sight, first.networks.sight
+    assert torch.equal(ours.patches.weight, theirs.patches.weight)
+    for wrong in (ta.solve(ta.FourRooms()), theirs, "boxman-random"):
+        with pytest.raises(TypeError, match="start must be skills that are networks, got"):
+            ta.learn(touch, settings=short(), start=wrong)
 
 
 def test_learning_goes_on_from_the_folder(tmp_path):

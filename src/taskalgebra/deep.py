@@ -32,7 +32,8 @@ from taskalgebra.learning.network_values import (
     NetworkQ,
     ShiftedBounds,
 )
-from taskalgebra.learning.uvfa import UVFA, make_network
+from taskalgebra.learning.networks import make_network
+from taskalgebra.learning.uvfa import UVFA
 from taskalgebra.planning import Plan
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import Task, TaskSpace
@@ -68,6 +69,11 @@ class Networks:
     networks: tuple[GoalReturns, ...]  # one for all tasks, or one a task
     goal_rewards: Array  # [K, G], what each base task was seen to pay for each goal
     shared: bool  # whether the tasks share their absorbing states
+
+    @property
+    def sight(self) -> UVFA:
+        """A network from which others may start: the first."""
+        return self.networks[0].network
 
     def plan(self) -> Plan:
         """The value functions of the base tasks, with their bounds."""

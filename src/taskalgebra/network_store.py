@@ -21,8 +21,8 @@ from taskalgebra.folder import NETWORKS, Folder, StoreError, is_names
 from taskalgebra.learning.deep_settings import DeepSettings
 from taskalgebra.learning.dqn_checkpoint import put_weights, weights_of
 from taskalgebra.learning.network_values import GoalReturns
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.returns import head_of
-from taskalgebra.learning.uvfa import make_network
 from taskalgebra.open_world import OpenWorld
 from taskalgebra.tasks import TaskSpace
 from taskalgebra.validation import listed

@@ -112,6 +112,7 @@ def learn(
     r_bar_min: float | None = None,
     folder: str | Path | None = None,
     log_dir: str | Path | None = None,
+    start: Skills | None = None,
     progress: Share | None = None,
 ) -> Skills:
     """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
@@ -132,6 +133,8 @@ def learn(
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
         folder: in an open world, where checkpoints are kept; a training that was stopped goes on.
         log_dir: in an open world, where TensorBoard finds loss and scores; needs its extra.
+        start: in an open world, skills whose network to start from, learned in a world that looks
+            the same, such as `load("boxman-random")`; a planning network needs them.
         progress: told the share of the learning that is done, from 0 to 1, and for which task; by
             default a terminal shows it.
 
@@ -146,7 +149,7 @@ def learn(
                 "settings.n_updates gradient steps, with the penalty settings.low"
             )
         return _learn_networks(
-            cast("OpenEnvironment", world), tasks, settings, seed, folder, log_dir, progress
+            cast("OpenEnvironment", world), tasks, settings, seed, folder, log_dir, start, progress
         )
     space, named = _space_and_names(world)
     base = _base_tasks(space, named, tasks)
@@ -154,9 +157,9 @@ def learn(
     _require_no_traps(mdp)
     if settings is not None and not isinstance(settings, Settings):
         raise TypeError(f"a finite world needs Settings, got {settings!r}")
-    if folder is not None or log_dir is not None:
+    if folder is not None or log_dir is not None or start is not None:
         raise ValueError(
-            "folder and log_dir are for open worlds; save what was learned with skills.save"
+            "folder, log_dir and start are for open worlds; save what was learned with skills.save"
         )
     if settings is None:
         settings = Settings() if mdp.deterministic else Settings(learning_rate=0.1, epsilon=0.5)
@@ -206,8 +209,11 @@ def _learn_networks(
     seed: int,
     folder: str | Path | None,
     log_dir: str | Path | None,
+    start: Skills | None,
     progress: Share | None,
 ) -> Skills:
+    if start is not None and (not isinstance(start, Skills) or start.networks is None):
+        raise TypeError(f"start must be skills that are networks, got {start!r}")
     deep = _torch_module("taskalgebra.deep")
     if settings is None or isinstance(settings, str):
         settings = preset("fast" if settings is None else settings)
@@ -232,6 +238,7 @@ def _learn_networks(
         settings,
         seed=_seed(seed),
         folder=None if folder is None else Path(folder),
+        start=None if start is None or start.networks is None else start.networks.sight,
         listen=listen,
     )
     return _of_networks(networks, world)

@@ -78,7 +78,7 @@ def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, mon
     toy = ta.DeepSettings(
         n_updates=4, chapter=2, n_envs=32, learning_starts=3200, batch_size=4, threads=1
     )
-    monkeypatch.setattr(learn, "_deep_settings", lambda *given: toy)
+    monkeypatch.setattr(learn, "_recipe", lambda *given: (toy, None))
     monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
     arguments = ("learn", "boxman", "--out", tmp_path / "game")
     run_training = deep.Training.run
@@ -99,6 +99,22 @@ def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, mon
     assert (code, err) == (0, "")
     assert [path.name for path in tmp_path.iterdir()] == ["game"]
     assert list(ta.load(tmp_path / "game")) == ["blue", "square", "purple"]
+
+
+def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, monkeypatch):
+    from taskalgebra import deep
+    from taskalgebra.cli import learn
+    from taskalgebra.experiments.boxman_training import RECIPES
+
+    monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
+    monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
+    out = tmp_path / "game"
+    code, _, err = run("learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2")
+    assert code == 0 and "seeing as boxman-random does" in err
+    ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
+    assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
+    for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):
+        assert (ours.sight.state_dict()[name] == theirs.sight.state_dict()[name]).all(), name
 
 
 def test_a_terminal_sees_a_bar_and_ctrl_c_leaves_nothing_behind(tmp_path):

@@ -15,8 +15,8 @@ from taskalgebra.learning.network_values import (
     NetworkQ,
     ShiftedBounds,
 )
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.returns import Scalar, head_of
-from taskalgebra.learning.uvfa import make_network
 from taskalgebra.open_world import OpenWorld
 from taskalgebra.policy import GreedyPolicy
 from taskalgebra.tasks import TaskSpace

@@ -5,13 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from taskalgebra.learning.uvfa import (
-    LEAST_SIDE,
-    EgocentricNetwork,
-    PaperNetwork,
-    VectorNetwork,
-    make_network,
-)
+from taskalgebra.learning.cell_networks import EgocentricNetwork
+from taskalgebra.learning.networks import LEAST_SIDE, make_network
+from taskalgebra.learning.uvfa import PaperNetwork, VectorNetwork
 
 torch.set_num_threads(1)
 
@@ -227,7 +223,7 @@ def test_a_vector_network_is_two_hidden_layers_over_state_goal_and_their_product
             np.testing.assert_allclose(outputs[b, g].ravel(), x, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", ["paper", "egocentric"])
+@pytest.mark.parametrize("name", ["paper", "egocentric", "planning"])
 def test_the_smallest_image_works_and_a_smaller_one_is_refused(name):
     least = made(name, (LEAST_SIDE, LEAST_SIDE, 3))
     assert least(images(1, LEAST_SIDE), images(1, LEAST_SIDE)).shape == (1, 1, ACTIONS, ATOMS)
@@ -237,7 +233,7 @@ def test_the_smallest_image_works_and_a_smaller_one_is_refused(name):
 
 
 def test_an_unknown_network_is_refused():
-    with pytest.raises(ValueError, match="unknown network 'resnet'; expected paper or egocentric"):
+    with pytest.raises(ValueError, match="network is 'resnet', expected 'paper' or 'egocentric'"):
         made("resnet", (84, 84, 3))
 
 

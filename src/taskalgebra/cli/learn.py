@@ -80,8 +80,8 @@ def learn(
             raise typer.BadParameter(
                 "--steps and --episodes are for tables; networks have --updates"
             )
-        chosen = _deep_settings(world, settings, updates)
-        skills = _networks(output, world, opened, tasks or [], chosen, out, fresh, seed)
+        chosen, start = _recipe(world, settings, updates)
+        skills = _networks(output, world, opened, tasks or [], chosen, start, out, fresh, seed)
     else:
         if updates or settings != "fast" or fresh:
             raise typer.BadParameter(
@@ -127,8 +127,11 @@ def _tables(
     return skills
 
 
-def _deep_settings(name: str, preset: str, updates: int | None) -> DeepSettings:
-    """The settings that the shipped networks were trained with, or the paper's."""
+def _recipe(name: str, preset: str, updates: int | None) -> tuple[DeepSettings, str | None]:
+    """The settings that the shipped networks were trained with, and the skills to start from.
+
+    The paper's own settings start from nothing.
+    """
     from dataclasses import replace
     from importlib.util import find_spec
 
@@ -139,11 +142,10 @@ def _deep_settings(name: str, preset: str, updates: int | None) -> DeepSettings:
     from taskalgebra.learning.deep_settings import PAPER
 
     recipe = RECIPES[name]
-    ours = RECIPES[recipe.start or name].settings  # a network from nothing takes as long as that
-    chosen = PAPER if preset == "paper" else ours
-    if updates is None:
-        return chosen
-    return replace(chosen, n_updates=updates, chapter=min(chosen.chapter, updates))
+    chosen, start = (PAPER, None) if preset == "paper" else (recipe.settings, recipe.start)
+    if updates is not None:
+        chosen = replace(chosen, n_updates=updates, chapter=min(chosen.chapter, updates))
+    return chosen, start
 
 
 def _networks(
@@ -152,12 +154,13 @@ def _networks(
     world: Boxman,
     tasks: list[str],
     settings: DeepSettings,
+    start: str | None,
     out: Path,
     fresh: bool,
     seed: int,
 ) -> Skills:
     from taskalgebra import network_store
-    from taskalgebra.skills import learn
+    from taskalgebra.skills import SHIPPED_AT, learn, load
 
     base = catalogue.base_tasks(name, world, tasks)
     network_store.FOLDER.claim(out)
@@ -168,6 +171,8 @@ def _networks(
     gone_on = folder.exists()
     if gone_on:
         output.note(f"going on with the training in {folder}; --fresh would start anew")
+    if start is not None:
+        output.note(f"seeing as {start} does; only the rest is learned")
     try:
         with output.progress("training") as meter:
             skills = learn(
@@ -176,6 +181,7 @@ def _networks(
                 settings=settings,
                 seed=seed,
                 folder=folder,
+                start=None if start is None else load(SHIPPED_AT / start),
                 progress=lambda share, task: meter(share, f"training {task}"),
             )
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from taskalgebra.envs.boxman import FIXED, Boxman
 from taskalgebra.envs.boxman_board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman_games import all_cells, follow
 from taskalgebra.evaluation import Evaluation
+from taskalgebra.experiments.boxman_exact import returns_by_touch
 from taskalgebra.experiments.parallel import Progress, spread
 from taskalgebra.extended import ExtendedQ, q_bars
 from taskalgebra.learning.network_values import GoalReturns
@@ -158,21 +159,52 @@ def all_tasks(world: Boxman) -> list[Task]:
 def worst_score(world: Boxman, tasks: Sequence[Task], n: int = 100, seed: int = 1_000_003) -> Score:
     """A score for training: that of the worst of some tasks, on starts that are never trained on.
 
-    A network with tasks of its own is scored on those.
+    A network with tasks of its own is scored on those; where these end in goals of their own, on
+    the way to each of the goals (`aimed_score`).
     """
     codes = starts(world, n, seed)
 
     def score(networks: Networks) -> float:
         (network,) = networks.networks
         table = returns_on_cells(world, network, codes)
-        judged = (
-            tasks
-            if networks.shared and not networks.settings.own_rewards
-            else (list(networks.tasks.values()))
-        )
+        if not networks.shared:
+            low = networks.settings.low
+            return min(
+                aimed_score(world, codes, task, table, low) for task in networks.tasks.values()
+            )
+        own = networks.settings.own_rewards
         return min(
             play_table(world, codes, task, table + task.goal_reward[:, None]).score
-            for task in judged
+            for task in (networks.tasks.values() if own else tasks)
         )
 
     return score
+
+
+def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: float) -> float:
+    """How well a network of one task goes to each goal of it, past the others; the worst goal.
+
+    That goes beyond playing the task, which takes the nearest goal: what is composed of the values
+    may want the farthest.  A goal's score is the mean return of an agent that is sent to it, which
+    earns `low` if the game ends otherwise, as a share of the best mean return there is.  It is at
+    most 1; starts from which there is no way are left out.
+
+    Args:
+        world: the rules.
+        codes: `[N, …]`, the starts.
+        task: the task.
+        returns: `[layouts, cells, G, A]`, the return to each goal before it pays.
+        low: the return that stands for never.
+    """
+    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), low)
+    best = np.broadcast_to(exact.max(axis=3), (len(codes), *exact.shape[1:3]))
+    best = best[np.arange(len(codes)), codes[:, 0]]  # [N, G]
+    scores = []
+    for goal in np.flatnonzero(task.desired):
+        outcome = play_table(world, codes, task, returns[:, :, goal : goal + 1])
+        reached = outcome.goals == goal
+        paid = task.goal_reward[goal]
+        earned = np.where(reached, outcome.returns, low + paid)
+        some = best[:, goal] > low
+        scores.append(earned[some].mean() / (best[some, goal].mean() + paid))
+    return float(min(scores))

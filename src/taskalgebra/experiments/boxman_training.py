@@ -54,7 +54,14 @@ RECIPES: dict[str, Recipe] = {
     ),
     "boxman-touch": Recipe(
         ("purple", "blue", "square"),
-        preset("fast", n_updates=4_000, threads=1),
+        preset(
+            "fast",
+            network="planning",
+            n_updates=6_000,
+            learning_rate=2e-3,
+            target_rate=0.05,
+            threads=1,
+        ),
         {"layout": "random", "collect": "touch"},
         start="boxman-random",
     ),
@@ -73,7 +80,7 @@ def train(
     if chosen.start is not None:
         if not (out / chosen.start).exists():
             train(chosen.start, out, listen=listen)
-        start = network_store.read(out / chosen.start)[0].networks[0].network
+        start = network_store.read(out / chosen.start)[0].sight
     networks, went = deep.train(
         world,
         {task: world.tasks[task] for task in chosen.tasks},

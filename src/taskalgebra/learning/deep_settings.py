@@ -10,7 +10,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-NETWORKS = ("egocentric", "paper")
+from taskalgebra.validation import one_of
+
+NETWORKS = ("egocentric", "planning", "paper")
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class DeepSettings:
     """What a network is trained with; the defaults are those of the preset `fast`."""
 
     network: str = "egocentric"
-    """The architecture: "egocentric", or "paper" for the CNN of the supplement."""
+    """The architecture: "egocentric"; "planning", for worlds in which objects are in the way, which
+    needs an egocentric network to start from; or "paper", the CNN of the supplement."""
     categorical: bool = True
     """Whether values are distributions over returns; else numbers, trained with the Huber loss."""
     centred: bool = True
@@ -101,8 +104,7 @@ class DeepSettings:
                 f"environment steps for each, less than one of each of the {self.n_envs} "
                 f"environments, so that nothing new would be seen; make chapters longer"
             )
-        if self.network not in NETWORKS:
-            raise ValueError(f"unknown network {self.network!r}; expected {' or '.join(NETWORKS)}")
+        one_of(self.network, NETWORKS, "network")
         n_apart = (self.high - self.low) / self.spacing
         if self.categorical and (round(n_apart) < 1 or abs(n_apart - round(n_apart)) > 1e-6):
             raise ValueError(

@@ -34,9 +34,10 @@ from torch import Tensor, nn
 
 from taskalgebra.algebra import Array
 from taskalgebra.learning.deep_settings import DeepSettings
+from taskalgebra.learning.networks import make_network
 from taskalgebra.learning.replay import Compact, Replay
 from taskalgebra.learning.returns import head_of
-from taskalgebra.learning.uvfa import UVFA, make_network
+from taskalgebra.learning.uvfa import UVFA
 from taskalgebra.mdp import NO_GOAL
 from taskalgebra.open_world import goals_reached
 
@@ -121,7 +122,7 @@ class Learner:
             code = self.compact.codes
             self.replay = Replay(settings.replay_size, code.shape[1:], code.dtype)
         self.goals = Goals()
-        self._centred = False
+        self._started = False
         self.n_chapters = self.n_updates = self.n_steps = 0
 
     @property
@@ -132,14 +133,20 @@ class Learner:
     def start_from(self, other: UVFA) -> None:
         """Begin with the weights of a network of the same kind, its means included.
 
-        It may have been trained with more actions; the first ones are taken.
+        It may have been trained with more actions; the first ones are taken.  A planning network
+        takes what another has learned to see.
         """
         for network in (self.network, self.target):
             network.take_from(other)
-        self._centred = True
+        self._started = True
 
     def chapters(self) -> Iterator[Chapter]:
         """Train, and stop at the end of every chapter for whoever listens."""
+        if self.network.needs_start and not self._started:
+            raise ValueError(
+                f"a {type(self.network).__name__} does not learn to see; start it from a network "
+                f"that was trained where nothing is in the way (start=...)"
+            )
         threads = torch.get_num_threads()
         while not self.finished:
             torch.set_num_threads(self.settings.threads)
@@ -187,7 +194,7 @@ class Learner:
                     f"no goal was met in {self.n_steps:,} steps at random; the environment must "
                     f"put the number of the goal into info['goal'] when an episode terminates"
                 )
-        if self.settings.centred and not self._centred:
+        if self.settings.centred and not self._started:
             rng = np.random.default_rng([self.seed, 2**31])
             seen = self.replay.sample(1024, 0.0, rng, self.compact).observations
             for network in (self.network, self.target):
@@ -242,19 +249,20 @@ class Learner:
         if 0 < settings.goals_per_update < len(numbers):
             some = rng.choice(len(numbers), settings.goals_per_update, replace=False)
             goals, numbers = goals[some], numbers[some]
+        states, following = self._tensor(batch.observations), self._tensor(batch.following)
+        actions = torch.from_numpy(batch.actions).to(self.device)
         rewards = torch.from_numpy(batch.rewards).to(self.device)
         reached = torch.from_numpy(batch.goals).to(self.device)[:, None]  # [B, 1]
         with torch.no_grad():
-            onward = head.backup(
-                self.target(self._tensor(batch.following), goals), rewards, settings.discount
-            )
+            onward = head.backup(self.target(following, goals), rewards, settings.discount)
             terminal = rewards if settings.own_rewards else torch.zeros_like(rewards)
             known = torch.where(reached == numbers, terminal[:, None], settings.low)
-            over = (reached != NO_GOAL)[..., None]
-            target = torch.where(over, head.certain(known), onward)
-        rows = torch.arange(len(batch.actions), device=self.device)
-        outputs = self.network(self._tensor(batch.observations), goals)
-        loss = head.loss(outputs[rows, :, torch.from_numpy(batch.actions).to(self.device)], target)
+            over = reached != NO_GOAL
+            target = torch.where(over[..., None], head.certain(known), onward)
+        rows = torch.arange(len(actions), device=self.device)
+        outputs = self.network(states, goals)
+        loss = head.loss(outputs[rows, :, actions], target)
+        loss = loss + self.network.model_loss(states, actions, following, over.squeeze(1))
         for group in self.optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self.optimiser.zero_grad(set_to_none=True)

@@ -1,0 +1,29 @@
+"""Networks by name."""
+
+from __future__ import annotations
+
+from taskalgebra.learning.cell_networks import EgocentricNetwork
+from taskalgebra.learning.planning_network import PlanningNetwork
+from taskalgebra.learning.uvfa import UVFA, PaperNetwork, VectorNetwork
+from taskalgebra.validation import one_of
+
+LEAST_SIDE = 36  # pixels of an image
+
+IMAGE_NETWORKS: dict[str, type[PaperNetwork] | type[EgocentricNetwork] | type[PlanningNetwork]] = {
+    "paper": PaperNetwork,
+    "egocentric": EgocentricNetwork,
+    "planning": PlanningNetwork,
+}
+
+
+def make_network(name: str, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
+    """A network for observations of this shape; vectors have one network, whatever the name."""
+    one_of(name, list(IMAGE_NETWORKS), "network")
+    if len(shape) == 1:
+        return VectorNetwork(shape, n_actions, n_outputs)
+    if len(shape) != 3 or min(shape[:2]) < LEAST_SIDE:
+        raise ValueError(
+            f"observations have shape {shape}; expected a vector, or an image [H, W, C] of at "
+            f"least {LEAST_SIDE} × {LEAST_SIDE} pixels"
+        )
+    return IMAGE_NETWORKS[name](shape, n_actions, n_outputs)
