@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from report import Report, best_time
+from report import Report, best_times
 from taskalgebra.algebra import Bounds
 from taskalgebra.expression import And, Expression, Name, Not, Or, Xor, parse
 from taskalgebra.extended import GoalSetQ, TableBounds, TabularQ, compose_values
@@ -67,9 +67,14 @@ def composing(report: Report) -> None:
     chosen += [random_expression(n, rng) for n in (2, 4, 8, 16, 32, 64) for _ in range(3)]
     ratios, eager = [], []
     for expression in chosen:
-        ours = best_time(lambda e=expression: compose_values(e, values, bounds))
-        one_by_one = best_time(lambda e=expression: e.evaluate(values))
-        by_hand = best_time(lambda e=expression: bare(e, tables, total))
+        ours, one_by_one, by_hand = best_times(
+            [
+                lambda e=expression: compose_values(e, values, bounds),
+                lambda e=expression: e.evaluate(values),
+                lambda e=expression: bare(e, tables, total),
+            ],
+            25,
+        )
         assert np.array_equal(
             compose_values(expression, values, bounds).table, bare(expression, tables, total)
         )
@@ -87,11 +92,12 @@ def acting(report: Report) -> None:
     bounds, _ = family()
     rng = np.random.default_rng(2)
     sets = {n: GoalSetQ(rng.random(G) < 0.5, bounds) for n in NAMES}
-    times = {}
-    for n_operators in (1, 10, 100, 1000):
+    deciding, lengths = [], (1, 10, 100, 1000)
+    for n_operators in lengths:
         policy = GreedyPolicy(random_expression(n_operators, rng).evaluate(sets))
         states = rng.integers(0, S, 2000).tolist()
-        times[n_operators] = best_time(lambda p=policy, b=states: [p.act(s) for s in b]) / 2000
+        deciding.append(lambda p=policy, b=states: [p.act(s) for s in b])
+    times = {n: t / 2000 for n, t in zip(lengths, best_times(deciding, 15), strict=True)}
     for n_operators, seconds in times.items():
         report.note(f"act by goal set, {n_operators} operators", 1e6 * seconds, "us")
     report.at_most("act by goal set: slowest decision", 1e6 * max(times.values()), 20, "us")

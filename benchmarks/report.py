@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 RECORDS = "TASKALGEBRA_BENCH_RECORDS"
 
@@ -62,10 +63,20 @@ def _record(entry: dict[str, object]) -> None:
 
 def best_time(function: Callable[[], object], repeat: int = 5) -> float:
     """The shortest of several runs, in seconds, after one to warm up."""
-    function()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
+    return best_times([function], repeat)[0]
+
+
+def best_times(functions: Sequence[Callable[[], object]], repeat: int) -> list[float]:
+    """The shortest of several runs of each function, one after the other in turns.
+
+    What else the machine does then hits all of them alike, and their ratios hold.
+    """
+    for function in functions:
         function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    best = [math.inf] * len(functions)
+    for _ in range(repeat):
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best
