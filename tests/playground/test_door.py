@@ -205,11 +205,15 @@ def test_a_failure_of_the_server_has_the_shape_of_errors(client, monkeypatch):
 
     monkeypatch.setattr(app, "solve", broken)
 
-    async def ask():
-        transport = httpx.ASGITransport(app.create_app(), raise_app_exceptions=False)
+    async def ask(raised=False):
+        transport = httpx.ASGITransport(app.create_app(), raise_app_exceptions=raised)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as asking:
             return await asking.post("/api/solve", json=ASKED)
 
     response = asyncio.run(ask())
     assert response.status_code == 500
     assert "ZeroDivisionError" in response.json()["error"]["message"]
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["cache-control"] == "no-store"
+    with pytest.raises(ZeroDivisionError):  # and the terminal does say more
+        asyncio.run(ask(raised=True))

@@ -105,11 +105,6 @@ def _add_error_answers(app: FastAPI) -> None:
         answer.headers.update(error.headers or {})
         return answer
 
-    @app.exception_handler(Exception)
-    async def failed(_: Request, error: Exception) -> Response:
-        sentence = f"the server failed with {type(error).__name__}; its terminal says more"
-        return refusal(RefusedError(sentence, status=500))
-
 
 def _takes(model: type[BaseModel]) -> dict[str, Any]:
     """The part of the description that says what a route reads by itself."""

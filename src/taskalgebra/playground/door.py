@@ -46,7 +46,11 @@ class Door:
             await self.app(scope, receive, send)
             return
 
+        answering = False
+
         async def marked(message: Message) -> None:
+            nonlocal answering
+            answering = True
             if message["type"] == "http.response.start":
                 kept = b"no-store" if scope["path"].startswith("/api/") else b"no-cache"
                 message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
@@ -61,7 +65,13 @@ class Door:
         except RefusedError as error:
             await refusal(error)(scope, receive, marked)
             return
-        await self.app(scope, _Limited(receive), marked)
+        try:
+            await self.app(scope, _Limited(receive), marked)
+        except Exception as error:
+            if not answering:
+                sentence = f"the server failed with {type(error).__name__}; its terminal says more"
+                await refusal(RefusedError(sentence, status=500))(scope, receive, marked)
+            raise  # the server logs it
 
 
 class _Limited:
