@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -43,6 +44,21 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkey
         exec(compile(block, page.name, "exec"), names)
         if block in shown:
             assert capsys.readouterr().out.rstrip() == shown[block].rstrip()
+
+
+def test_the_settings_of_a_long_training_are_those_of_its_recipe():
+    """A block that takes minutes is marked `py`, and is not run as a whole."""
+    from taskalgebra.experiments.boxman_training import RECIPES
+
+    (block,) = re.findall(
+        r"^```py\n(.*?)^```", (DOCS / "how-to/networks.md").read_text(), re.M | re.S
+    )
+    names = {"ta": ta}
+    exec(block.splitlines()[0], names)
+    recipe = RECIPES["boxman-touch"]
+    assert replace(names["settings"], threads=1) == recipe.settings
+    assert recipe.start == "boxman-random" and f'start=ta.load("{recipe.start}")' in block
+    assert not [page for page in PAGES if "```py\n" in page.read_text()][1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

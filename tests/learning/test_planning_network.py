@@ -98,6 +98,22 @@ def test_all_pairs_at_once_are_what_each_pair_gives_alone():
             torch.testing.assert_close(together[b, g], alone, atol=2e-6, rtol=1e-5)
 
 
+def test_the_agents_own_cell_is_no_obstacle():
+    """Ways of the cells beside it lead through it, whatever the agent's cell looks like."""
+    network = made("planning")
+    with torch.no_grad():  # all cells look like walls, and the goal is beside the agent
+        for layer in (network.maps, network.on_ground):
+            layer.weight.zero_()
+            layer.bias.copy_(torch.tensor([0.0, 1.0, 0.0]))
+    agent, goal, columns = torch.tensor([8]), torch.tensor([[9]]), network.columns
+    network._agent = lambda cells: agent
+    network._goals = lambda cells, goals: goal
+    read = network._read(images(1), images(1, 1))[0, 0]
+    ways = read[: 5 * (network.FAR + 1)].view(5, -1).argmax(1)
+    assert columns == 7  # so that 8 is the second cell of the second row
+    assert ways.tolist() == [1, 2, 0, 2, 2]
+
+
 # The model of a step
 
 

@@ -145,6 +145,8 @@ class PlanningNetwork(CellNetwork):
         halved = self.halved(states)
         cells = self.cells(halved)
         agent, outcome = self._agent(cells), self._outcomes(halved, cells).argmax(1)
+        # The agent hides what it stands on, which can be entered: it has been.
+        outcome = outcome.flatten(1).scatter(1, agent[:, None], ENTERED).view_as(outcome)
         ways = self.distances(outcome, self._goals(cells, goals))
         ways = self._beside(ways, agent, self.FAR).long()  # [B, G, 5]
         hindrances = functional.one_hot(outcome, 3).permute(0, 3, 1, 2)[:, 1:]
