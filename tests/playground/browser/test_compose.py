@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from playwright.sync_api import expect
 
@@ -76,10 +78,12 @@ def test_a_mistake_is_underlined_where_it_is(desk):
         pointer = desk.page.locator("#error .caret").bounding_box()["x"]
         assert abs(pointer - mark.bounding_box()["x"]) < 4
         expect(desk["map"]).to_have_class("map grid-only stale")
+        expect(desk["caption"]).to_have_class(re.compile(r"\bstale\b"))
         desk.shoot(f"mistake, {word.strip('& ')} at {start}")
     desk.type("top")
     expect(desk["error"]).to_be_empty()
     expect(desk["map"]).to_have_class("map grid-only")
+    expect(desk["caption"]).not_to_have_class(re.compile(r"\bstale\b"))
 
 
 def test_tasks_are_built_from_buttons_and_examples(desk):

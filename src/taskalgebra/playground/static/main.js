@@ -18,6 +18,9 @@ import { episode } from "./walk.js";
 import { EMPTY_ROOM, ACTIONS, cleared, indexOf, nColumns, nRows, nearestFree, place } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
+/** What shows the last answer, and is dimmed once that no longer holds. */
+const OF_ANSWER = ["map", "screen", "slices", "meaning", "caption"];
+
 startTheme();
 start();
 
@@ -194,7 +197,7 @@ class Page {
 
   #accept(answer) {
     this.box.mark(null);
-    for (const id of ["map", "screen", "slices", "meaning"]) byId(id).classList.remove("stale");
+    for (const id of OF_ANSWER) byId(id).classList.remove("stale");
     document.body.dataset.answer = answer.expression;
     byId("lines").textContent = answer.python;
     settled("server");
@@ -204,7 +207,7 @@ class Page {
   #refused(error) {
     delete document.body.dataset.answer;
     this.player.load([], null);
-    for (const id of ["map", "screen", "slices", "meaning"]) byId(id).classList.add("stale");
+    for (const id of OF_ANSWER) byId(id).classList.add("stale");
     if (error.field === "expression") this.box.mark(error);
     else {
       this.box.mark(null);
