@@ -48,7 +48,7 @@ FEW = 6
 @pytest.fixture(scope="module")
 def perfect():
     """Skills that know every screen of the starts of a small evaluation."""
-    config = boxman_returns.Config(episodes=FEW, episodes_by_touch=FEW)
+    config = boxman_returns.Config(episodes=FEW)
     skills = {}
     for name in SETTINGS:
         world = Boxman(**WORLDS[name])
@@ -197,7 +197,7 @@ def test_the_figures_of_a_task_are_those_of_its_episodes(blank_results):
 
 
 def test_results_do_not_depend_on_workers_but_on_the_seed(blank):
-    config = boxman_returns.Config(episodes_by_touch=boxman_tables.LAYOUTS_AT_ONCE + 1)
+    config = boxman_returns.Config(episodes=boxman_tables.LAYOUTS_AT_ONCE + 1)
     skills = {"touch": blank["touch"]}
     one = boxman_returns.run(config, skills, workers=1)
     assert boxman_returns.run(config, skills, workers=3) == one

@@ -150,11 +150,7 @@ def _touch(result: Result) -> list[Claim]:
             else Verdict.PART
             if lost_by_networks > lost_anyway
             else Verdict.FAILS,
-            f"The networks lose {lost_by_networks / lost_anyway:.1f} times what the violation "
-            f"does; it is called far where it is {FAR:.0f} times or more. The better the networks, "
-            f"the less this is so."
-            if lost_anyway > 0
-            else "Nothing is lost.",
+            _outweighed(lost_anyway, lost_by_networks),
         ),
         judged(
             "Ours: Fig. 14 against exact composition",
@@ -167,6 +163,19 @@ def _touch(result: Result) -> list[Claim]:
             ),
         ),
     ]
+
+
+def _outweighed(lost_anyway: float, lost_by_networks: float) -> str:
+    """Why errors of networks do not far outweigh those of the violated assumptions."""
+    if lost_anyway <= 0.0:
+        return "Nothing is lost."
+    if lost_by_networks <= 0.0:
+        return "These networks lose nothing beyond what the violation does."
+    return (
+        f"The networks lose {lost_by_networks / lost_anyway:.1f} times what the violation does; "
+        f"it is called far where it is {FAR:.0f} times or more. The better the networks, the less "
+        f"this is so."
+    )
 
 
 def _trajectories(result: Result) -> list[Claim]:

@@ -258,7 +258,7 @@ SUPPLEMENT: tuple[Section, ...] = (
         "figure-14",
         "Figure 14",
         "Returns by touch",
-        "What the base tasks and three compositions earn in this setting, over 5,000 random "
+        "What the base tasks and three compositions earn in this setting, over 1,000 random "
         "layouts, beside the optimum and beside what exact values compose to.",
         (
             Picture(
