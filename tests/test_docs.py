@@ -54,7 +54,7 @@ def test_the_settings_of_a_long_training_are_those_of_its_recipe():
         r"^```py\n(.*?)^```", (DOCS / "how-to/networks.md").read_text(), re.M | re.S
     )
     names = {"ta": ta}
-    exec(block.splitlines()[0], names)
+    exec(block.partition("touch = ")[0], names)
     recipe = RECIPES["boxman-touch"]
     assert replace(names["settings"], threads=1) == recipe.settings
     assert recipe.start == "boxman-random" and f'start=ta.load("{recipe.start}")' in block
