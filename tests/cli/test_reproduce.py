@@ -132,7 +132,7 @@ def test_a_figure_of_finished_results_is_drawn_and_its_claims_are_printed(reprod
     assert "kept" in said.err
     assert said.out.count("measured:") == 1
     assert "does not hold  Fig. 4" in said.out
-    assert "of 1 claims, 0 hold, 0 hold in part, 1 do not hold" in said.out
+    assert "of 1 claims, 0 hold, 0 hold in part, 1 does not hold" in said.out
     assert "figure_4_extended_values.png" in said.out
 
 

@@ -179,11 +179,11 @@ def _print(outcome: Outcome, options: Options, output: Output) -> None:
 
 def _counted(claims: list[Claim]) -> str:
     """How many claims hold, in words."""
-    counts = Counter(claim.verdict.value for claim in claims)
-    return (
-        f"of {len(claims)} claims, {counts['holds']} hold, {counts['holds in part']} hold in part, "
-        f"{counts['does not hold']} do not hold"
-    )
+    from taskalgebra.experiments.verdicts import Verdict
+
+    counts = Counter(claim.verdict for claim in claims)
+    found = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict)
+    return f"of {len(claims)} claims, {found}"
 
 
 def _print_claim(claim: Claim, output: Output) -> None:

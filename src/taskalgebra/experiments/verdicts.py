@@ -40,6 +40,15 @@ class Verdict(StrEnum):
             return cls.HOLDS
         return cls.PART if 2 * good > total else cls.FAILS
 
+    def counted(self, n: int) -> str:
+        """So many claims with this verdict, in words.
+
+        >>> print(Verdict.PART.counted(2), Verdict.FAILS.counted(1), sep=", ")
+        2 hold in part, 1 does not hold
+        """
+        words = self.value if n == 1 else self.value.replace("holds", "hold").replace("does", "do")
+        return f"{n} {words}"
+
 
 @dataclass(frozen=True)
 class Claim:

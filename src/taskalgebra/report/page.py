@@ -145,10 +145,10 @@ def _summary(source: _Source) -> Markup:
         )
         for verdict in Verdict
     ]
+    whole, part, not_at_all = (verdict.counted(theirs[verdict]) for verdict in Verdict)
     words = (
-        f"Of {theirs.total()} claims of the paper, {theirs[Verdict.HOLDS]} hold as stated, "
-        f"{theirs[Verdict.PART]} hold in part and {theirs[Verdict.FAILS]} do not hold. Of "
-        f"{own.total()} claims of our own, {own[Verdict.HOLDS]} hold."
+        f"Of {theirs.total()} claims of the paper, {whole} as stated, {part} and {not_at_all}. "
+        f"Of {own.total()} claims of our own, {Verdict.HOLDS.counted(own[Verdict.HOLDS])}."
     )
     return join([tag("p", words, class_="lead"), tag("ul", *tiles, class_="tiles")])
 
