@@ -268,6 +268,15 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
     assert score(Trained) == aimed_score(world, codes, task, table, low) < 0.5
 
 
+def test_a_goal_that_is_walled_in_by_others_is_not_scored():
+    objects = {"beige square": (1, 1), "blue square": (1, 2), "purple square": (2, 1)}
+    world = small_boxman(collect="touch", objects=objects)
+    task, codes = world.tasks["square"], starts(world, 0, 0)
+    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    assert (exact[0, codes[:, 0], 0] == -2.3).all()
+    assert aimed_score(world, codes, task, exact, -2.3) == pytest.approx(1.0)
+
+
 def test_bounds_of_the_table_are_those_of_the_network():
     world = WORLDS["fixed"]
     source = network_of(world)

@@ -384,13 +384,12 @@ def test_what_a_finite_world_cannot_be_learned_with_is_refused(tmp_path):
 
 
 def test_skills_may_start_from_skills_that_are_networks():
-    world, touch = small_boxman(layout="random"), small_boxman(layout="random", collect="touch")
-    first = ta.learn(world, settings=short(), seed=1)
+    touch, first = ta.Boxman(layout="random", collect="touch"), ta.load("boxman-random")
     planning = ta.learn(touch, ["blue"], settings=short(network="planning"), start=first)
-    ours, theirs = planning.networks.sight, first.networks.sight
+    ours, theirs = planning.networks.first, first.networks.first
     assert torch.equal(ours.patches.weight, theirs.patches.weight)
     for wrong in (ta.solve(ta.FourRooms()), theirs, "boxman-random"):
-        with pytest.raises(TypeError, match="start must be skills that are networks, got"):
+        with pytest.raises(TypeError, match="start must be skills that are networks, such as"):
             ta.learn(touch, settings=short(), start=wrong)
 
 

@@ -71,8 +71,8 @@ class Networks:
     shared: bool  # whether the tasks share their absorbing states
 
     @property
-    def sight(self) -> UVFA:
-        """A network from which others may start: the first."""
+    def first(self) -> UVFA:
+        """The first network, or the only one; others may start from it."""
         return self.networks[0].network
 
     def plan(self) -> Plan:
@@ -115,8 +115,9 @@ def train(
         settings: of the learner.
         seed: equal seeds train equal weights, on one machine.
         folder: for checkpoints; what is there already is gone on with.
-        start: a network to start from, trained in a world that looks the same; what it has learned
-            to see is kept.  Its first actions must be those of this world.
+        start: a network to start from, trained in a world that looks the same.  One of the same
+            kind is trained further; its first actions must be those of this world.  A planning
+            network takes what an egocentric one sees, and trains that no further.
         score: how good networks are, more is better; by default the mean score of the base tasks in
             200 episodes.  The best weights are kept.
         listen: called after every chapter.

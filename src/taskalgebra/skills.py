@@ -133,8 +133,10 @@ def learn(
         r_bar_min: the penalty for a wrong goal; by default the one of Definition 2.
         folder: in an open world, where checkpoints are kept; a training that was stopped goes on.
         log_dir: in an open world, where TensorBoard finds loss and scores; needs its extra.
-        start: in an open world, skills whose network to start from, learned in a world that looks
-            the same, such as `load("boxman-random")`; a planning network needs them.
+        start: in an open world, skills whose first network to start from, learned in a world that
+            looks the same, such as `load("boxman-random")`.  A network of the same kind, for at
+            least these actions and the same returns, is trained further.  A planning network
+            needs a start: it takes what an egocentric one sees, and learns the rest.
         progress: told the share of the learning that is done, from 0 to 1, and for which task; by
             default a terminal shows it.
 
@@ -213,7 +215,9 @@ def _learn_networks(
     progress: Share | None,
 ) -> Skills:
     if start is not None and (not isinstance(start, Skills) or start.networks is None):
-        raise TypeError(f"start must be skills that are networks, got {start!r}")
+        raise TypeError(
+            f"start must be skills that are networks, such as load('boxman-random'); got {start!r}"
+        )
     deep = _torch_module("taskalgebra.deep")
     if settings is None or isinstance(settings, str):
         settings = preset("fast" if settings is None else settings)
@@ -238,7 +242,7 @@ def _learn_networks(
         settings,
         seed=_seed(seed),
         folder=None if folder is None else Path(folder),
-        start=None if start is None or start.networks is None else start.networks.sight,
+        start=None if start is None or start.networks is None else start.networks.first,
         listen=listen,
     )
     return _of_networks(networks, world)

@@ -101,6 +101,12 @@ def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, mon
     assert list(ta.load(tmp_path / "game")) == ["blue", "square", "purple"]
 
 
+def test_too_few_updates_are_refused_by_number(run, tmp_path):
+    wrong = ("learn", "boxman", "--settings", "paper", "--updates", "2", "--out", tmp_path / "x")
+    code, _, err = run(*wrong)
+    assert code == 2 and "--updates must be at least 16 with --settings paper" in err
+
+
 def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, monkeypatch):
     from taskalgebra import deep
     from taskalgebra.cli import learn
@@ -114,7 +120,7 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
     assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
     for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):
-        assert (ours.sight.state_dict()[name] == theirs.sight.state_dict()[name]).all(), name
+        assert (ours.first.state_dict()[name] == theirs.first.state_dict()[name]).all(), name
 
 
 def test_a_terminal_sees_a_bar_and_ctrl_c_leaves_nothing_behind(tmp_path):

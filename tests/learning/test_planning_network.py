@@ -17,6 +17,7 @@ from taskalgebra.envs.boxman_games import all_cells
 from taskalgebra.experiments.boxman_exact import returns_by_touch
 from taskalgebra.experiments.boxman_tables import returns_on_cells, starts
 from taskalgebra.learning import dqn_checkpoint as checkpoint
+from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.dqn import Learner
 from taskalgebra.learning.dqn_checkpoint import Progress, weights_of
 from taskalgebra.learning.networks import make_network
@@ -37,6 +38,12 @@ def made(name, shape=(SIDE, SIDE, 3), seed=0, actions=N_ACTIONS):
 def images(n, seed=0, side=SIDE):
     rng = np.random.default_rng(seed)
     return torch.from_numpy(rng.integers(0, 256, (n, side, side, 3), np.uint8))
+
+
+@pytest.fixture(scope="module")
+def sight():
+    """A network that finds agent and goals, wherever they are."""
+    return ta.load("boxman-random").networks.first
 
 
 # The search
@@ -73,7 +80,7 @@ def test_distances_are_those_of_a_search(seed, density):
     found = network.distances(torch.from_numpy(outcome), torch.from_numpy(goals)).numpy()
     for b, g in np.ndindex(2, 3):
         goal = tuple(int(i) for i in np.unravel_index(goals[b, g], shape[1:]))
-        assert np.array_equal(found[b, g], searched(outcome[b], goal, network.FAR))
+        assert np.array_equal(found[b, g], searched(outcome[b], goal, network.far))
 
 
 def test_a_way_that_is_too_long_is_no_way():
@@ -82,20 +89,39 @@ def test_a_way_that_is_too_long_is_no_way():
     outcome = torch.zeros(1, 20, 20, dtype=torch.int64)
     found = network.distances(outcome, torch.tensor([[0]]))[0, 0]
     rows, columns = torch.meshgrid(torch.arange(20), torch.arange(20), indexing="ij")
-    assert torch.equal(found, (rows + columns).clamp(max=network.FAR).float())
+    assert torch.equal(found, (rows + columns).clamp(max=network.far).float())
 
 
-def test_all_pairs_at_once_are_what_each_pair_gives_alone():
+@pytest.mark.parametrize("over", [30.0, -30.0], ids=["over", "going on"])
+def test_all_pairs_at_once_are_what_each_pair_gives_alone(over):
     network = made("planning")
-    states, goals = images(4), images(3, 1)
+    states, goals = images(6), images(3, 1)
     states[0] = goals[1]
     with torch.no_grad():
-        network.over.bias.fill_(1.0)
+        network.over.bias.fill_(over)
+        cells = network.cells(network.halved(states))
+        assert len(set(network._agent(cells).tolist())) > 2
+        assert len(set(network._goals(cells, goals).flatten().tolist())) > 2
+        read = network._read(states, goals)
+        assert bool(read[..., :-2].any()) == (over < 0.0)
         together = network(states, goals)
-        assert together.shape == (4, 3, N_ACTIONS, N_ATOMS)
-        for b, g in np.ndindex(4, 3):
-            alone = network(states[b : b + 1], goals[g : g + 1])[0, 0]
-            torch.testing.assert_close(together[b, g], alone, atol=2e-6, rtol=1e-5)
+        assert together.shape == (6, 3, N_ACTIONS, N_ATOMS)
+        for b, g in np.ndindex(6, 3):
+            one = (states[b : b + 1], goals[g : g + 1])
+            assert torch.equal(read[b, g], network._read(*one)[0, 0])
+            torch.testing.assert_close(together[b, g], network(*one)[0, 0], atol=2e-6, rtol=1e-5)
+
+
+def test_a_state_that_is_over_shows_a_goal_or_another():
+    network, world = made("planning", (84, 84, 3)), Boxman(layout="random", collect="touch")
+    codes = starts(world, 6, seed=0)
+    codes[:, 1] = np.arange(1, 7)
+    pictures = torch.from_numpy(world.games(1).frames(codes))
+    with torch.no_grad():
+        network.over.bias.fill_(30.0)
+        shown, other = network._read(pictures, pictures)[..., -2:].unbind(2)
+    assert torch.equal(shown, torch.eye(6))
+    assert torch.equal(other, 1.0 - torch.eye(6))
 
 
 def test_the_agents_own_cell_is_no_obstacle():
@@ -109,7 +135,7 @@ def test_the_agents_own_cell_is_no_obstacle():
     network._agent = lambda cells: agent
     network._goals = lambda cells, goals: goal
     read = network._read(images(1), images(1, 1))[0, 0]
-    ways = read[: 5 * (network.FAR + 1)].view(5, -1).argmax(1)
+    ways = read[: 5 * (network.far + 1)].view(5, -1).argmax(1)
     assert columns == 7  # so that 8 is the second cell of the second row
     assert ways.tolist() == [1, 2, 0, 2, 2]
 
@@ -168,20 +194,23 @@ def literal_loss(network, states, actions, following, over):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_model_loss_is_the_likelihood_of_what_was_seen(seed):
-    network = made("planning", seed=seed)
+def test_the_model_loss_is_the_likelihood_of_what_was_seen(seed, sight):
+    """On steps of the game, some of which are told to have ended."""
+    network = made("planning", (84, 84, 3), seed=seed)
+    network.take_from(sight)
     with torch.no_grad():
         network.moves.copy_(0.1 * torch.randn(N_ACTIONS, 5, generator=torch.manual_seed(seed)))
-        network.over.bias.fill_(0.0)
-    world = small_boxman(layout="random", collect="touch")
-    env = world.vector(40, task=world.tasks["blue"])
+    world = Boxman(layout="random", collect="touch")
+    env = world.vector(40, task=world.tasks["square"])
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
-    for _ in range(4):
+    for _ in range(3):
         before, actions = env.frames_of(env.codes), rng.integers(0, 4, 40)
+        codes = env.codes.copy()
         env.step(actions)
+    went = (env.codes[:, 0] != codes[:, 0]).sum()
+    assert 10 < went < 36  # some enter a cell, some stay
     states, following = torch.from_numpy(before), torch.from_numpy(env.frames_of(env.codes))
-    following[:5] = states[:5]
     over = torch.from_numpy(rng.random(40) < 0.2)
     with torch.no_grad():
         found = network.model_loss(states, torch.from_numpy(actions), following, over)
@@ -256,37 +285,69 @@ def test_without_a_start_it_is_not_trained():
         deep.train(world, {"blue": world.tasks["blue"]}, short(network="planning"))
 
 
-@pytest.mark.parametrize("stop_after", [1, 3])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, stop_after):
-    world = small_boxman(layout="random", collect="touch")
-    settings, sight = short(network="planning", n_updates=32), made("egocentric", actions=5)
+def test_a_sight_that_does_not_find_the_agent_is_refused():
+    world, sight = Boxman(layout="random", collect="touch"), ta.load("boxman").networks.first
+    tasks = {"blue": world.tasks["blue"]}
+    with pytest.raises(ValueError, match=r"does not find the agent: in \d+% of the steps"):
+        deep.train(world, tasks, short(network="planning"), start=sight)
 
-    def learner():
+
+def test_vectors_cannot_be_planned_over():
+    with pytest.raises(ValueError, match="'planning' is for images; observations here are vectors"):
+        made("planning", (7,))
+
+
+@pytest.fixture(scope="module")
+def learner(sight):
+    world = Boxman(layout="random", collect="touch")
+
+    def make(start=sight):
         env = world.vector(8, task=world.tasks["blue"], max_episode_steps=50)
-        result = Learner(env, settings, 3)
-        result.start_from(sight)
+        result = Learner(env, short(network="planning", n_updates=32), 3)
+        if start is not None:
+            result.start_from(start)
         return result
 
-    whole, half, resumed = learner(), learner(), learner()
-    list(whole.chapters())
+    return make
+
+
+@pytest.fixture(scope="module")
+def whole(learner):
+    result = learner()
+    list(result.chapters())
+    return digest(weights_of(result.network))
+
+
+@pytest.mark.parametrize("stop_after", [1, 3])
+@pytest.mark.parametrize("told", [True, False], ids=["start again given", "start not given"])
+def test_a_saved_training_goes_on_bit_for_bit(tmp_path, learner, whole, stop_after, told):
+    half, resumed = learner(), learner() if told else learner(None)
     for chapter in half.chapters():
         if chapter.number == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
     list(resumed.chapters())
-    assert digest(weights_of(resumed.network)) == digest(weights_of(whole.network))
-    assert digest(weights_of(half.network)) != digest(weights_of(whole.network))
+    assert digest(weights_of(half.network)) != whole
+    assert digest(weights_of(resumed.network)) == whole
+
+
+def test_a_training_is_gone_on_with_from_its_own_start_only(tmp_path, learner):
+    half = learner()
+    next(half.chapters())
+    checkpoint.save(tmp_path / "t.safetensors", half, Progress())
+    other = learner(made("egocentric", (84, 84, 3), actions=5))
+    with pytest.raises(CheckpointError, match="was started from another network; give that one"):
+        checkpoint.resume(tmp_path / "t.safetensors", other)
 
 
 # Learning
 
 
 @pytest.fixture(scope="module")
-def trained():
-    """The task square by touch, in the game of the paper, with the sight of boxman-random."""
+def trained(sight):
+    """The task square by touch, in the game of the paper."""
     world = Boxman(layout="random", collect="touch")
-    sight = ta.load("boxman-random").networks.networks[0].network
     changes = {"n_updates": 700, "chapter": 700, "learning_rate": 4e-3, "target_rate": 0.1}
     settings = deep.DeepSettings(network="planning", threads=1, **changes)
     tasks = {"square": world.tasks["square"]}
@@ -303,6 +364,7 @@ def test_what_comes_of_a_step_is_learned_from_steps(trained):
         halved = network.halved(torch.from_numpy(world.games(1).frames(codes)))
         logits = network.maps(torch.relu(network.cells(halved)))
         logits += network.on_ground(torch.relu(network.ground(halved)))
+        assert not (network._over(halved) > 0.0).any()  # no board is taken for the end
     outcome = logits.argmax(1).numpy()
     board = np.full(outcome.shape, STAYED)
     cells = np.asarray(world.board.cells)

@@ -5,8 +5,9 @@ import pytest
 import torch
 from torch import nn
 
+from taskalgebra.learning import deep_settings
 from taskalgebra.learning.cell_networks import EgocentricNetwork
-from taskalgebra.learning.networks import LEAST_SIDE, make_network
+from taskalgebra.learning.networks import IMAGE_NETWORKS, LEAST_SIDE, make_network
 from taskalgebra.learning.uvfa import PaperNetwork, VectorNetwork
 
 torch.set_num_threads(1)
@@ -232,8 +233,14 @@ def test_the_smallest_image_works_and_a_smaller_one_is_refused(name):
             made(name, shape)
 
 
+def test_every_network_has_a_name_in_the_settings():
+    assert tuple(IMAGE_NETWORKS) == deep_settings.NETWORKS
+
+
 def test_an_unknown_network_is_refused():
-    with pytest.raises(ValueError, match="network is 'resnet', expected 'paper' or 'egocentric'"):
+    with pytest.raises(
+        ValueError, match="network is 'resnet', expected 'egocentric' or 'planning'"
+    ):
         made("resnet", (84, 84, 3))
 
 
@@ -254,11 +261,15 @@ def test_a_network_with_fewer_actions_takes_the_first_ones_of_another(name):
     ("other", "words"),
     [
         (made("egocentric", (36, 36, 3), outputs=9), "9 outputs for a value; this one has 6"),
-        (made("egocentric", (36, 36, 3), actions=2), "cannot start from this network"),
-        (made("egocentric", (60, 60, 3)), "other observations"),
-        (made("paper", (36, 36, 3)), "cannot start from a PaperNetwork"),
+        (made("egocentric", (36, 36, 3), actions=2), "for 2 actions; this world has 3"),
+        (
+            made("egocentric", (60, 60, 3)),
+            r"of shape \(60, 60, 3\); these have shape \(36, 36, 3\)",
+        ),
+        (made("paper", (36, 36, 3)), "another kind of network: PaperNetwork, not Egocentric"),
+        (made("planning", (36, 36, 3)), "another kind of network: PlanningNetwork, not Egocen"),
     ],
-    ids=["more atoms", "fewer actions", "larger images", "another kind"],
+    ids=["more atoms", "fewer actions", "larger images", "another kind", "planning"],
 )
 def test_a_network_that_does_not_fit_is_refused_as_a_start(other, words):
     own = made("egocentric", (36, 36, 3), 2, actions=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -143,6 +144,9 @@ def _recipe(name: str, preset: str, updates: int | None) -> tuple[DeepSettings, 
 
     recipe = RECIPES[name]
     chosen, start = (PAPER, None) if preset == "paper" else (recipe.settings, recipe.start)
+    least = math.ceil(chosen.n_envs / chosen.steps_per_update)
+    if updates is not None and updates < least:
+        raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
     if updates is not None:
         chosen = replace(chosen, n_updates=updates, chapter=min(chosen.chapter, updates))
     return chosen, start

@@ -185,9 +185,9 @@ def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: fl
     """How well a network of one task goes to each goal of it, past the others; the worst goal.
 
     That goes beyond playing the task, which takes the nearest goal: what is composed of the values
-    may want the farthest.  A goal's score is the mean return of an agent that is sent to it, which
-    earns `low` if the game ends otherwise, as a share of the best mean return there is.  It is at
-    most 1; starts from which there is no way are left out.
+    may want the farthest.  A goal's score is the mean return of an agent that is sent to it, as a
+    share of the best there is; where the game ends otherwise, the way counts as `low`.  Starts from
+    which there is no way are left out.
 
     Args:
         world: the rules.
@@ -206,5 +206,7 @@ def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: fl
         paid = task.goal_reward[goal]
         earned = np.where(reached, outcome.returns, low + paid)
         some = best[:, goal] > low
+        if not some.any():
+            continue
         scores.append(earned[some].mean() / (best[some, goal].mean() + paid))
-    return float(min(scores))
+    return float(min(scores)) if scores else 0.0

@@ -80,7 +80,7 @@ def train(
     if chosen.start is not None:
         if not (out / chosen.start).exists():
             train(chosen.start, out, listen=listen)
-        start = network_store.read(out / chosen.start)[0].sight
+        start = network_store.read(out / chosen.start)[0].first
     networks, went = deep.train(
         world,
         {task: world.tasks[task] for task in chosen.tasks},

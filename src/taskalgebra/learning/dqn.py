@@ -20,6 +20,7 @@ killed resumes to the same weights as one that was not.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -122,7 +123,7 @@ class Learner:
             code = self.compact.codes
             self.replay = Replay(settings.replay_size, code.shape[1:], code.dtype)
         self.goals = Goals()
-        self._started = False
+        self.start: str | None = None  # a hash of the network that it was started from
         self.n_chapters = self.n_updates = self.n_steps = 0
 
     @property
@@ -138,11 +139,13 @@ class Learner:
         """
         for network in (self.network, self.target):
             network.take_from(other)
-        self._started = True
+        weights = sorted(other.state_dict().items())
+        digest = hashlib.sha256(b"".join(w.cpu().numpy().tobytes() for _, w in weights))
+        self.start = digest.hexdigest()[:16]
 
     def chapters(self) -> Iterator[Chapter]:
         """Train, and stop at the end of every chapter for whoever listens."""
-        if self.network.needs_start and not self._started:
+        if self.network.needs_start and self.start is None:
             raise ValueError(
                 f"a {type(self.network).__name__} does not learn to see; start it from a network "
                 f"that was trained where nothing is in the way (start=...)"
@@ -194,11 +197,13 @@ class Learner:
                     f"no goal was met in {self.n_steps:,} steps at random; the environment must "
                     f"put the number of the goal into info['goal'] when an episode terminates"
                 )
-        if self.settings.centred and not self._started:
-            rng = np.random.default_rng([self.seed, 2**31])
-            seen = self.replay.sample(1024, 0.0, rng, self.compact).observations
+        rng = np.random.default_rng([self.seed, 2**31])
+        seen = self.replay.sample(1024, 0.0, rng, self.compact)
+        states, over = self._tensor(seen.observations), torch.from_numpy(seen.goals != NO_GOAL)
+        if self.settings.centred and self.start is None:
             for network in (self.network, self.target):
-                network.centre(self._tensor(seen), self._goal_tensor())
+                network.centre(states, self._goal_tensor())
+        self.network.check_steps(states, self._tensor(seen.following), over.to(self.device))
 
     def _play(self, rng: np.random.Generator) -> Iterator[None]:
         """Step all environments once for every `next`, and remember what happens."""

@@ -97,6 +97,7 @@ def save(path: Path, learner: Learner, progress: Progress) -> None:
         "settings": asdict(learner.settings),
         "seed": learner.seed,
         "world": fingerprint(learner.env),
+        "start": learner.start,
         "goals": learner.goals.numbers,
         "n_added": learner.replay.n_added,
         "scores": progress.scores,
@@ -130,8 +131,7 @@ def resume(path: Path, learner: Learner) -> Progress:
         raise CheckpointError(f"{path} does not hold a training: {error}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not of the format {FORMAT!r}")
-    checksum = record.pop("checksum", None)  # the first files had none
-    if checksum is not None and checksum != _checksum(arrays, record):
+    if record.pop("checksum", None) != _checksum(arrays, record):
         raise CheckpointError(f"{path} is damaged; remove it, and train from the start")
     for name in ("world", "seed", "settings"):
         if name not in record:
@@ -142,6 +142,9 @@ def resume(path: Path, learner: Learner) -> Progress:
         )
     if record["seed"] != learner.seed:
         raise CheckpointError(f"{path} was started with seed {record['seed']}, not {learner.seed}")
+    start = record.get("start")
+    if learner.start not in (None, start):
+        raise CheckpointError(f"{path} was started from another network; give that one, or none")
     for name, value in asdict(learner.settings).items():
         if record["settings"].get(name) != value:
             raise CheckpointError(
@@ -175,6 +178,7 @@ def _restore(learner: Learner, arrays: Arrays, record: dict[str, Any]) -> Progre
         learner.goals.rewards[:] = list(arrays["goals.rewards"])
     for name in _COUNTERS:
         setattr(learner, name, record[name])
+    learner.start = record.get("start")
     return Progress(
         [(n, score) for n, score in record["scores"]], _below(arrays, "best"), record["seconds"]
     )

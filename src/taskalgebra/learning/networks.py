@@ -10,16 +10,18 @@ from taskalgebra.validation import one_of
 LEAST_SIDE = 36  # pixels of an image
 
 IMAGE_NETWORKS: dict[str, type[PaperNetwork] | type[EgocentricNetwork] | type[PlanningNetwork]] = {
-    "paper": PaperNetwork,
     "egocentric": EgocentricNetwork,
     "planning": PlanningNetwork,
+    "paper": PaperNetwork,
 }
 
 
 def make_network(name: str, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
-    """A network for observations of this shape; vectors have one network, whatever the name."""
+    """A network for observations of this shape; vectors have one, in place of those for images."""
     one_of(name, list(IMAGE_NETWORKS), "network")
     if len(shape) == 1:
+        if name == "planning":
+            raise ValueError("the network 'planning' is for images; observations here are vectors")
         return VectorNetwork(shape, n_actions, n_outputs)
     if len(shape) != 3 or min(shape[:2]) < LEAST_SIDE:
         raise ValueError(

@@ -43,38 +43,63 @@ class PlanningNetwork(CellNetwork):
 
     The hidden layer learns by the targets of Q̄.  The map learns from single steps (`model_loss`).
     How to see is not learned at all: `take_from` a network that was trained where nothing is in
-    the way.
+    the way, and where agent and goals were anywhere.
+
+    It is for boards of square cells, 8 pixels apart, on which an action moves the agent by one cell
+    or not at all, and an episode ends by stepping on a goal; not for a goal that is picked up.
+    Ways of `far` steps or more are all the same to it.
     """
 
-    FAR, STATE_MAPS, GROUND, HIDDEN = 24, 3, 16, 192
+    STATE_MAPS, GROUND, HIDDEN = 3, 16, 192
+    SIGHT = ("patches", "features", "agent", "goal_hidden", "goal_vectors")
     needs_start = True
 
     def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
         """Layers for images of this shape."""
         super().__init__(shape, n_actions, n_outputs)
+        for name in self.SIGHT:
+            getattr(self, name).requires_grad_(False)
+        self.far = self.rows + self.columns + 4  # across the board, and a few steps of detours
         self.ground = nn.Conv2d(shape[2], self.GROUND, 6, stride=4)
         self.on_ground = nn.Conv2d(self.GROUND, self.STATE_MAPS, 1)
         self.over = nn.Linear(shape[2] * 7 * 7, 1)
-        nn.init.constant_(self.over.bias, -4.0)  # an episode goes on until it is seen to end
+        # An episode goes on until it is seen to end.  Without this start, all would be over: the
+        # loss is least where nothing goes on, since `over` says which steps ended, too.
+        nn.init.constant_(self.over.bias, -4.0)
         self.moves = nn.Parameter(torch.zeros(n_actions, len(_OFFSETS) + 1))
-        n_read = 5 * (self.FAR + 1) + 4 * 2 + 2
+        n_read = 5 * (self.far + 1) + 4 * 2 + 2
         self.hidden = nn.Linear(n_read, self.HIDDEN)
         self.last = nn.Linear(self.HIDDEN, n_actions * n_outputs)
 
     def take_from(self, other: UVFA) -> None:
-        """Take what another network of cells has learned to see, and train that no further."""
+        """Take what another network of cells has learned to see; it is not trained further."""
         if not isinstance(other, CellNetwork) or other.state_mean.shape != self.state_mean.shape:
             raise ValueError(
                 f"a planning network cannot start from a {type(other).__name__} for observations "
                 f"of shape {tuple(other.state_mean.shape)}; give it an egocentric network for "
                 f"{tuple(self.state_mean.shape)}"
             )
-        for name in ("patches", "features", "agent", "goal_hidden", "goal_vectors"):
-            layer = getattr(self, name)
-            layer.load_state_dict(getattr(other, name).state_dict())
-            layer.requires_grad_(False)
+        for name in self.SIGHT:
+            getattr(self, name).load_state_dict(getattr(other, name).state_dict())
         self.state_mean.copy_(other.state_mean)
         self.goal_mean.copy_(other.goal_mean)
+
+    def check_steps(self, states: Tensor, following: Tensor, over: Tensor) -> None:
+        """Refuse a sight that does not find the agent: from step to step it must be seen to move.
+
+        Most steps lead to a cell beside, or nowhere; a few end, and the next picture is another.
+        """
+        with torch.no_grad():
+            here, there = (self._agent(self.cells(self.halved(x))) for x in (states, following))
+        rows = (here // self.columns - there // self.columns).abs()[~over]
+        columns = (here % self.columns - there % self.columns).abs()[~over]
+        near, moved = (rows + columns <= 1).float().mean(), (rows + columns == 1).float().mean()
+        if near < 0.7 or moved < 0.1:
+            raise ValueError(
+                f"the network to start from does not find the agent: in {moved:.0%} of the steps "
+                f"here it sees it move to the cell beside, and in {1 - near:.0%} jump; start from "
+                f"skills that were learned with agent and goals anywhere, such as 'boxman-random'"
+            )
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
         """All pairs of states and goals."""
@@ -96,7 +121,8 @@ class PlanningNetwork(CellNetwork):
             P(the agent stays)          = (1 − f) (Σ_k P(k | a) P(stayed | x_k) + P(no step | a))
             P(the episode ends)         = f + (1 − f) Σ_k P(k | a) P(ended | x_k)
 
-        An episode has ended, too, where the state that follows is one that is over.
+        An episode has ended, too, where the state that follows is one that is over.  P is taken to
+        be at least 10⁻⁶.
         """
         halved, after = self.halved(states), self.halved(following)
         cells = self.cells(halved)
@@ -148,10 +174,10 @@ class PlanningNetwork(CellNetwork):
         # The agent hides what it stands on, which can be entered: it has been.
         outcome = outcome.flatten(1).scatter(1, agent[:, None], ENTERED).view_as(outcome)
         ways = self.distances(outcome, self._goals(cells, goals))
-        ways = self._beside(ways, agent, self.FAR).long()  # [B, G, 5]
+        ways = self._beside(ways, agent, self.far).long()  # [B, G, 5]
         hindrances = functional.one_hot(outcome, 3).permute(0, 3, 1, 2)[:, 1:]
         hindrances = self._beside(hindrances, agent)[..., 1:].flatten(1)  # [B, 8]
-        marks = functional.one_hot(ways, self.FAR + 1).flatten(2)
+        marks = functional.one_hot(ways, self.far + 1).flatten(2)
         board = torch.cat([marks, hindrances[:, None].expand(-1, len(goals), -1)], 2)
         apart = (_small(halved)[:, None] - _small(self.halved(goals))).abs().mean(2) / 4.0
         over = (self._over(halved) > 0.0)[:, None, None]
@@ -159,18 +185,18 @@ class PlanningNetwork(CellNetwork):
         return torch.cat([board * ~over, over & shown, over & ~shown], 2).float()
 
     def distances(self, outcome: Tensor, goals: Tensor) -> Tensor:
-        """Steps from every cell to each goal, `[B, G, rows, columns]`; FAR where there is no way.
+        """Steps from every cell to each goal, `[B, G, rows, columns]`; `far` where there is no way.
 
         Args:
             outcome: `[B, rows, columns]`, what comes of a step towards each cell.
             goals: `[B, G]`, the cells of the goals, which can always be entered.
         """
-        far = float(self.FAR)
+        far = float(self.far)
         at_goal = functional.one_hot(goals, self.rows * self.columns).bool()
         at_goal = at_goal.view(*goals.shape, self.rows, self.columns)
         enterable = at_goal | (outcome == ENTERED)[:, None]
         distance = torch.where(at_goal, 0.0, far)
-        for _ in range(self.FAR):
+        for _ in range(self.far):
             onward = torch.where(enterable, 1.0 + distance, far)
             onward = functional.pad(onward, (1, 1, 1, 1), value=far)
             across = torch.minimum(onward[..., 1:-1, :-2], onward[..., 1:-1, 2:])

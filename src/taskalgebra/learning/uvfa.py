@@ -56,25 +56,42 @@ class UVFA(nn.Module):
         return torch.zeros((), device=states.device)
 
     def take_from(self, other: UVFA) -> None:
-        """Take the weights of another network, of its last layer those of the first actions."""
-        weights = dict(other.state_dict())
-        if other.sizes[1] != self.sizes[1]:
+        """Take the weights of another network, of its last layer those of the first actions.
+
+        Raises:
+            ValueError: it is of another kind, for other observations or other returns, or knows
+                fewer actions.
+        """
+        mine, theirs = type(self).__name__, type(other).__name__
+        if mine != theirs:
+            raise ValueError(f"cannot start from another kind of network: {theirs}, not {mine}")
+        shapes = [tuple(network.state_mean.shape) for network in (other, self)]
+        if shapes[0] != shapes[1]:
             raise ValueError(
-                f"cannot start from a network with {other.sizes[1]} outputs for a value; this one "
-                f"has {self.sizes[1]}: use the same low, high and spacing"
+                f"cannot start from a network for observations of shape {shapes[0]}; these have "
+                f"shape {shapes[1]}"
             )
-        for name, own in self.state_dict().items():
-            if name not in weights or weights[name].shape[1:] != own.shape[1:]:
-                raise ValueError(
-                    f"cannot start from a {type(other).__name__} for other observations; this is "
-                    f"a {type(self).__name__}, and {name!r} does not fit"
-                )
-            if name.startswith("last.") and len(weights[name]) > len(own):
-                weights[name] = weights[name][: len(own)]
-        try:
-            self.load_state_dict(weights)
-        except RuntimeError as error:
-            raise ValueError(f"cannot start from this network: {error}") from None
+        (n_actions, n_outputs), (own_actions, own_outputs) = other.sizes, self.sizes
+        if n_outputs != own_outputs:
+            raise ValueError(
+                f"cannot start from a network with {n_outputs} outputs for a value; this one has "
+                f"{own_outputs}: use the same low, high and spacing"
+            )
+        if n_actions < own_actions:
+            raise ValueError(
+                f"cannot start from a network for {n_actions} actions; this world has {own_actions}"
+            )
+        weights = dict(other.state_dict())
+        for name in ("last.weight", "last.bias"):
+            weights[name] = weights[name][: own_actions * own_outputs]
+        self.load_state_dict(weights)
+
+    def check_steps(self, states: Tensor, following: Tensor, over: Tensor) -> None:
+        """Refuse to learn from steps of which the network makes no sense, before it is trained.
+
+        Raises:
+            ValueError: what the network was started from does not suit this world.
+        """
 
     def centre(self, states: Tensor, goals: Tensor) -> None:
         """Take the means of the inputs from examples."""
