@@ -383,6 +383,24 @@ def test_what_a_finite_world_cannot_be_learned_with_is_refused(tmp_path):
         ta.learn(world, start=ta.solve(world))
 
 
+def test_negation_needs_three_base_tasks_that_end_in_goals_of_their_own():
+    """Else Q̄_U and Q̄_∅, the extremes of the base tasks, make ¬a of b: wrong without a word."""
+    touch = small_boxman(layout="random", collect="touch")
+    two = ta.learn(touch, {"a": ["blue square"], "b": ["beige circle"]}, settings=short())
+    assert not two.can_negate
+    for text in ("~a", "a ^ b", "b & ~a", "a nor b"):
+        with pytest.raises(ValueError, match="needs a negation, and these base tasks end in goals"):
+            two[text]
+        assert text not in two and two.get(text) is None
+    with pytest.raises(ValueError, match="learn at least three"):
+        ~two["a"]
+    assert "a | b" in two and (two["a"] & two["b"]).task == two["a & b"].task
+    third = {"a": ["blue square"], "b": ["beige circle"], "c": ["blue square", "beige circle"]}
+    assert "~a" in ta.learn(touch, third, settings=short())
+    assert ta.load("boxman").can_negate and ta.load("boxman-touch").can_negate
+    assert "~blue" in ta.learn(small_boxman(), ["blue"], settings=short())
+
+
 def test_skills_may_start_from_skills_that_are_networks():
     touch, first = ta.Boxman(layout="random", collect="touch"), ta.load("boxman-random")
     planning = ta.learn(touch, ["blue"], settings=short(network="planning"), start=first)

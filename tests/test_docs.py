@@ -56,7 +56,8 @@ def test_the_settings_of_a_long_training_are_those_of_its_recipe():
     exec(block.partition("touch = ")[0], names)
     recipe = RECIPES["boxman-touch"]
     assert names["settings"] == recipe.settings
-    assert recipe.start == "boxman-random" and f'start=ta.load("{recipe.start}")' in block
+    assert recipe.start == "boxman-random" and f'seen = ta.load("{recipe.start}")' in block
+    assert str(list(recipe.tasks)).replace("'", '"') in block
     assert not [page for page in PAGES if "```py\n" in page.read_text()][1:]
 
 

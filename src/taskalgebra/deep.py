@@ -203,6 +203,8 @@ class Training:
     ) -> checkpoint.Progress:
         """Train to the end, from the checkpoint if there is one."""
         if path is not None:
+            if path.parent.exists() and not path.parent.is_dir():
+                raise NotADirectoryError(f"{path.parent} is no folder; give one for checkpoints")
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 self.progress = checkpoint.resume(path, self.learner)

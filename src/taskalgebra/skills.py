@@ -445,9 +445,27 @@ class Skills(Mapping[str, "Agent"]):
         raise TypeError(f"expected an expression or a Task, got {wanted!r}")
 
     def _task(self, expression: Expression) -> Task:
-        return expression.evaluate(
+        task = expression.evaluate(
             self.tasks, universal=self.space.universal, empty=self.space.empty
         )
+        self._check_negation(expression)
+        return task
+
+    def _check_negation(self, expression: Expression) -> None:
+        """Refuse negations that would mean something else."""
+        if self.can_negate:
+            return
+        if {"not", "xor"} & {kind for kind, _, _ in expression.steps_over(self.tasks)}:
+            raise ValueError(
+                f"{expression} needs a negation, and these base tasks end in goals of their own: "
+                f"~ is then taken between the largest and the smallest of their values, so that "
+                f"with two tasks ~a is b; learn at least three, each goal wanted by one of them"
+            )
+
+    @property
+    def can_negate(self) -> bool:
+        """Whether `~` and `^` have a meaning: of networks that end in goals of their own, three."""
+        return self.networks is None or self.networks.shared or len(self.tasks) >= 3
 
     def _agent(self, expression: Expression) -> Agent:
         values = compose_values(expression, self.value_functions, self.plan.bounds)
@@ -610,9 +628,11 @@ class Agent(BooleanElement):
             if other.skills is not self.skills:
                 raise ValueError("these agents come from different skills; compose agents of one")
         agents = (self, *others)
+        expression = operation(*(agent.expression for agent in agents))
+        self.skills._check_negation(expression)
         return Agent(
             self.skills,
-            operation(*(agent.expression for agent in agents)),
+            expression,
             operation(*(agent.task for agent in agents)),
             operation(*(agent.values for agent in agents)),
         )

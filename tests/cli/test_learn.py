@@ -101,6 +101,30 @@ def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, mon
     assert list(ta.load(tmp_path / "game")) == ["blue", "square", "purple"]
 
 
+def test_a_training_stopped_before_its_first_checkpoint_says_so(run, tmp_path, monkeypatch):
+    from taskalgebra import deep
+
+    def stopped(self, *_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deep.Training, "run", stopped)
+    code, _, err = run("learn", "boxman", "--out", tmp_path / "game", "--updates", "50")
+    assert code == 130 and "stopped before the first checkpoint; give the same command" in err
+
+
+def test_short_trainings_have_checkpoints_too():
+    from taskalgebra.cli.learn import _recipe
+
+    for name, preset, updates, chapter in (
+        ("boxman", "fast", 50, 10),
+        ("boxman-touch", "fast", 3, 1),
+        ("boxman", "paper", 40, 16),
+        ("boxman-random", "fast", 100_000, 500),
+    ):
+        settings, _ = _recipe(name, preset, updates)
+        assert (settings.n_updates, settings.chapter) == (updates, chapter)
+
+
 def test_too_few_updates_are_refused_by_number(run, tmp_path):
     wrong = ("learn", "boxman", "--settings", "paper", "--updates", "2", "--out", tmp_path / "x")
     code, _, err = run(*wrong)
@@ -116,7 +140,7 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
     out = tmp_path / "game"
     code, _, err = run("learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2")
-    assert code == 0 and "seeing as boxman-random does" in err
+    assert code == 0 and "taking the sight of the skills boxman-random" in err
     ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
     assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
     for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):

@@ -69,8 +69,9 @@ def learn(
 ) -> int:
     """Learn base tasks by interaction (Algorithm 1) and save the skills.
 
-    Four Rooms and maps are learned as tables, Boxman as networks, which need torch. A training of
-    networks that was stopped goes on when the same command is given again.
+    Four Rooms and maps are learned as tables, Boxman as networks, which need torch. By touch these
+    plan, and see as boxman-random does. A training of networks that was stopped goes on when the
+    same command is given again.
     """
     output = Output(json, quiet)
     from taskalgebra.envs.boxman import Boxman
@@ -148,7 +149,8 @@ def _recipe(name: str, preset: str, updates: int | None) -> tuple[DeepSettings, 
     if updates is not None and updates < least:
         raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
     if updates is not None:
-        chosen = replace(chosen, n_updates=updates, chapter=min(chosen.chapter, updates))
+        chapter = min(chosen.chapter, max(least, updates // 5))
+        chosen = replace(chosen, n_updates=updates, chapter=chapter)
     return chosen, start
 
 
@@ -172,11 +174,11 @@ def _networks(
     _refuse_strangers(folder)
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    gone_on = folder.exists()
+    gone_on = any(folder.glob("*.safetensors"))
     if gone_on:
         output.note(f"going on with the training in {folder}; --fresh would start anew")
     if start is not None:
-        output.note(f"seeing as {start} does; only the rest is learned")
+        output.note(f"taking the sight of the skills {start}; what a step does is learned")
     try:
         with output.progress("training") as meter:
             skills = learn(
@@ -189,6 +191,10 @@ def _networks(
                 progress=lambda share, task: meter(share, f"training {task}"),
             )
     except KeyboardInterrupt:
+        if not any(folder.glob("*.safetensors")):
+            raise KeyboardInterrupt(
+                "stopped before the first checkpoint; give the same command to start again"
+            ) from None
         raise KeyboardInterrupt(
             f"stopped; the training so far is in {folder}, give the same command to go on"
         ) from None
@@ -218,7 +224,8 @@ def _tell(output: Output, skills: Skills, world: str, out: Path, seed: int) -> N
     last = list(skills)[-1]
     found = played(output, agents, usual_episodes(skills), seed)
     show(output, agents, found)
-    output.line(f'saved in {out}; try: taskalgebra solve "~{quote(last)}" --world {out}')
+    tried = f"~{quote(last)}" if skills.can_negate else " | ".join(quote(name) for name in skills)
+    output.line(f'saved in {out}; try: taskalgebra solve "{tried}" --world {out}')
     output.figures(
         {
             "world": world,

@@ -60,12 +60,13 @@ SPARE_STEPS = 6
 class Boxman(gym.Env[Observation, Any]):
     """One game of Boxman.
 
-    Observation space: `Box(0, 255, (84, 84, 3), uint8)`.  Action space: `Discrete(5)`: up, right,
-    down, left, pick up; by touch there is no pick-up.  Rewards: −0.1 a step; the action after an
-    object was collected ends the episode and pays 2 if the task wants that object, else −0.1.
-    `info["goal"]` is the number of the object when `terminated`, −1 before; `info["task_rewards"]`
-    is then what each of the named tasks would have paid.  At a reset `info["optimal_return"]` is
-    the best return that the task has from this state.  There is no step limit.
+    Observation space: `Box(0, 255, (84, 84, 3), uint8)` on the board of the paper.  Action space:
+    `Discrete(5)`: up, right, down, left, pick up; by touch there is no pick-up.  Rewards: −0.1 a
+    step; the action after an object was collected ends the episode and pays 2 if the task wants
+    that object, else −0.1.  `info["goal"]` is the number of the object when `terminated`, −1
+    before; `info["task_rewards"]` is then what each of the named tasks would have paid.  At a reset
+    `info["optimal_return"]` is the best return that the task has from this state.  There is no step
+    limit.
 
     Args:
         task: the task to play: a `Task`, a name, or an expression over colours and shapes; by
@@ -74,7 +75,8 @@ class Boxman(gym.Env[Observation, Any]):
         collect: "pick-up" or "touch".
         objects: objects of your own, as {name: (row, column)}, counted from 0 at the top left; a
             name is a colour and a shape, `"blue square"`.  A random layout needs the names alone.
-        board: the map, `#` for walls and `.` for free cells.
+        board: the map, `#` for walls and `.` for free cells: square, surrounded by walls, with more
+            free cells than objects.  A map of n × n cells is seen as 8n + 4 pixels a side.
         render_mode: None, "rgb_array" for a large image, or "human" for a window, which needs
             pygame: `pip install 'taskalgebra[window]'`.
     """

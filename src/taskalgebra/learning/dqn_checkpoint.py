@@ -128,7 +128,9 @@ def resume(path: Path, learner: Learner) -> Progress:
         arrays = load_arrays(path.read_bytes())
         record = json.loads(arrays.pop("record").tobytes())
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise CheckpointError(f"{path} does not hold a training: {error}") from None
+        raise CheckpointError(
+            f"{path} does not hold a training: {error}; remove it, and train from the start"
+        ) from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not of the format {FORMAT!r}")
     if record.pop("checksum", None) != _checksum(arrays, record):

@@ -75,9 +75,9 @@ class PlanningNetwork(CellNetwork):
         """Take what another network of cells has learned to see; it is not trained further."""
         if not isinstance(other, CellNetwork) or other.state_mean.shape != self.state_mean.shape:
             raise ValueError(
-                f"a planning network cannot start from a {type(other).__name__} for observations "
-                f"of shape {tuple(other.state_mean.shape)}; give it an egocentric network for "
-                f"{tuple(self.state_mean.shape)}"
+                f"a planning network needs the sight of an egocentric network for observations of "
+                f"shape {tuple(self.state_mean.shape)}; given: {type(other).__name__} for "
+                f"{tuple(other.state_mean.shape)}"
             )
         for name in self.SIGHT:
             getattr(self, name).load_state_dict(getattr(other, name).state_dict())
