@@ -33,7 +33,7 @@ EXAMPLES = (
     ("reproduce", "everything, and report/index.html; finished results are kept"),
     ("reproduce all --fresh --out /tmp/paper", "everything anew, elsewhere: some minutes"),
     ("reproduce figure-3", "one figure, with the experiments and claims that belong to it"),
-    ("reproduce deep --train", "the networks too, trained from nothing: some hours"),
+    ("reproduce deep --train", "the networks too, trained from nothing: an hour"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 

@@ -144,7 +144,8 @@ def _touch(result: Result) -> list[Claim]:
             "Errors due to the violated assumptions are far outweighed by errors due to "
             "function approximation.",
             f"return lost by composing exact values, summed over {len(composed)} composed tasks: "
-            f"{lost_anyway:.3f}; lost beyond that by networks: {lost_by_networks:.3f}",
+            f"{lost_anyway:.3f}; networks lose {abs(lost_by_networks):.3f} "
+            f"{'more' if lost_by_networks >= 0.0 else 'less'}",
             Verdict.HOLDS
             if far_outweighs
             else Verdict.PART
