@@ -395,10 +395,18 @@ def test_negation_needs_three_base_tasks_that_end_in_goals_of_their_own():
     with pytest.raises(ValueError, match="learn at least three"):
         ~two["a"]
     assert "a | b" in two and (two["a"] & two["b"]).task == two["a & b"].task
+    assert two.n_expressible == 4  # a, b, all and none
     third = {"a": ["blue square"], "b": ["beige circle"], "c": ["blue square", "beige circle"]}
     assert "~a" in ta.learn(touch, third, settings=short())
     assert ta.load("boxman").can_negate and ta.load("boxman-touch").can_negate
     assert "~blue" in ta.learn(small_boxman(), ["blue"], settings=short())
+
+
+def test_a_file_in_place_of_the_folder_for_checkpoints_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(NotADirectoryError, match="is no folder; give one for checkpoints"):
+        ta.learn(corridor_world(), settings=short(), folder=tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_skills_may_start_from_skills_that_are_networks():

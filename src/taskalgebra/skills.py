@@ -29,7 +29,7 @@ from taskalgebra.base_tasks import expression_of, n_expressible
 from taskalgebra.envs.boxman import Boxman
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation import MAX_STEPS, Evaluation, Playable, play, rollouts
-from taskalgebra.expression import Expression, parse
+from taskalgebra.expression import Expression, all_functions, parse
 from taskalgebra.extended import (
     ExtendedQ,
     GoalSetQ,
@@ -424,7 +424,18 @@ class Skills(Mapping[str, "Agent"]):
     @property
     def n_expressible(self) -> int:
         """How many different tasks the base tasks can express."""
-        return n_expressible(self.tasks)
+        if self.can_negate:
+            return n_expressible(self.tasks)
+        found = [self[each].task for each in all_functions(list(self.tasks)) if each in self]
+        return len({task.goal_reward.tobytes() for task in found})
+
+    @property
+    def can_negate(self) -> bool:
+        """Whether `~` and `^` have a meaning.
+
+        They always have, but for one or two networks whose tasks end in goals of their own.
+        """
+        return self.networks is None or self.networks.shared or len(self.tasks) >= 3
 
     def save(self, path: str | Path) -> None:
         """Write the skills to a directory; nothing half-written is ever left to be read."""
@@ -461,11 +472,6 @@ class Skills(Mapping[str, "Agent"]):
                 f"~ is then taken between the largest and the smallest of their values, so that "
                 f"with two tasks ~a is b; learn at least three, each goal wanted by one of them"
             )
-
-    @property
-    def can_negate(self) -> bool:
-        """Whether `~` and `^` have a meaning: of networks that end in goals of their own, three."""
-        return self.networks is None or self.networks.shared or len(self.tasks) >= 3
 
     def _agent(self, expression: Expression) -> Agent:
         values = compose_values(expression, self.value_functions, self.plan.bounds)

@@ -139,8 +139,13 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
     monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
     out = tmp_path / "game"
-    code, _, err = run("learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2")
-    assert code == 0 and "taking the sight of the skills boxman-random" in err
+    code, told, err = run(
+        "learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2"
+    )
+    assert 'try: taskalgebra solve "blue" --world' in told
+    code, told, _ = run("evaluate", "--all", "--world", out, "--episodes", "2")
+    assert code == 0 and "~" not in told and "blue" in told
+    assert "taking the sight of the skills boxman-random" in err
     ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
     assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
     for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):

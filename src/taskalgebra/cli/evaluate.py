@@ -85,6 +85,8 @@ def _all_agents(skills: Skills) -> list[Agent]:
         )
     different: dict[bytes, Agent] = {}
     for function in all_functions(list(skills)):
+        if function not in skills:
+            continue
         agent = skills[function]
         key = agent.task.goal_reward.tobytes()
         simpler = key not in different or len(str(function)) < len(str(different[key].expression))

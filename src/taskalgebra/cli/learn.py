@@ -145,13 +145,13 @@ def _recipe(name: str, preset: str, updates: int | None) -> tuple[DeepSettings, 
 
     recipe = RECIPES[name]
     chosen, start = (PAPER, None) if preset == "paper" else (recipe.settings, recipe.start)
+    if updates is None:
+        return chosen, start
     least = math.ceil(chosen.n_envs / chosen.steps_per_update)
-    if updates is not None and updates < least:
+    if updates < least:
         raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
-    if updates is not None:
-        chapter = min(chosen.chapter, max(least, updates // 5))
-        chosen = replace(chosen, n_updates=updates, chapter=chapter)
-    return chosen, start
+    chapter = min(chosen.chapter, max(least, updates // 5))
+    return replace(chosen, n_updates=updates, chapter=chapter), start
 
 
 def _networks(

@@ -91,13 +91,12 @@ class PlanningNetwork(CellNetwork):
         """
         with torch.no_grad():
             here, there = (self._agent(self.cells(self.halved(x))) for x in (states, following))
-        rows = (here // self.columns - there // self.columns).abs()[~over]
-        columns = (here % self.columns - there % self.columns).abs()[~over]
-        near, moved = (rows + columns <= 1).float().mean(), (rows + columns == 1).float().mean()
-        if near < 0.7 or moved < 0.1:
+        moved = self._entered(here, there).any(1)[~over].float().mean()
+        jumped = 1.0 - moved - (here == there)[~over].float().mean()
+        if moved < 0.1 or jumped > 0.3:
             raise ValueError(
                 f"the network to start from does not find the agent: in {moved:.0%} of the steps "
-                f"here it sees it move to the cell beside, and in {1 - near:.0%} jump; start from "
+                f"here it sees it move to the cell beside, and in {jumped:.0%} jump; start from "
                 f"skills that were learned with agent and goals anywhere, such as 'boxman-random'"
             )
 
@@ -128,9 +127,7 @@ class PlanningNetwork(CellNetwork):
         cells = self.cells(halved)
         with torch.no_grad():
             here, there = self._agent(cells), self._agent(self.cells(after))
-            numbers = torch.arange(self.rows * self.columns, device=here.device)
-            numbers = numbers.view(1, self.rows, self.columns).expand(len(here), -1, -1)
-            entered = self._beside(numbers, here, -1)[:, 1:] == there[:, None]  # [B, 4]
+            entered = self._entered(here, there)
             seen = torch.stack([entered.any(1), there == here, over | (self._over(after) > 0.0)])
             told = seen.any(0)  # an agent that has jumped tells nothing
         step = torch.softmax(10.0 * self.moves, 1)[actions]  # [B, 5]
@@ -151,6 +148,12 @@ class PlanningNetwork(CellNetwork):
     def _agent(self, cells: Tensor) -> Tensor:
         """[B], the cell on which the agent is."""
         return self.like_agent(torch.relu(cells)).argmax(1)
+
+    def _entered(self, here: Tensor, there: Tensor) -> Tensor:
+        """[B, 4], whether the second cell is this one of the four beside the first."""
+        numbers = torch.arange(self.rows * self.columns, device=here.device)
+        numbers = numbers.view(1, self.rows, self.columns).expand(len(here), -1, -1)
+        return self._beside(numbers, here, -1)[:, 1:] == there[:, None]
 
     def _goals(self, cells: Tensor, goals: Tensor) -> Tensor:
         """[B, G], the cells on which the goals are."""
