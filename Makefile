@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: demo test docs bench format clean
 
 demo: $(VENV)/installed
-	$(BIN)/python -m taskalgebra.demo
+	$(BIN)/python -m taskalgebra.apps.demo
 
 test: $(VENV)/installed-test
 	$(BIN)/ruff check .

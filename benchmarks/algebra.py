@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from report import Report, best_times
-from taskalgebra.algebra import Bounds
-from taskalgebra.expression import And, Expression, Name, Not, Or, Xor, parse
-from taskalgebra.extended import GoalSetQ, TableBounds, TabularQ, compose_values
-from taskalgebra.mdp import from_arrays
-from taskalgebra.policy import GreedyPolicy
-from taskalgebra.tasks import TaskSpace
+from taskalgebra.logic.algebra import Bounds
+from taskalgebra.logic.expression import And, Expression, Name, Not, Or, Xor, parse
+from taskalgebra.theory.extended import GoalSetQ, TableBounds, TabularQ, compose_values
+from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.finite import from_arrays
 
 S, G, A = 1000, 64, 5
 NAMES = "abcdef"

@@ -14,17 +14,17 @@ import numpy as np
 import torch
 
 from report import Report, best_time
-from taskalgebra.deep import Networks
-from taskalgebra.envs.boxman import Boxman
-from taskalgebra.envs.boxman_art import BODY, FLOOR, OBJECT, RING, WALL
-from taskalgebra.envs.boxman_board import MOVES, STEP_REWARD
-from taskalgebra.envs.vector_boxman import VectorBoxman
-from taskalgebra.learning.deep_settings import preset
-from taskalgebra.learning.network_values import GoalReturns
-from taskalgebra.learning.networks import make_network
-from taskalgebra.learning.returns import head_of
-from taskalgebra.mdp import NO_GOAL
-from taskalgebra.skills import Skills
+from taskalgebra.envs.boxman.art import BODY, FLOOR, OBJECT, RING, WALL
+from taskalgebra.envs.boxman.board import MOVES, STEP_REWARD
+from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.vector import VectorBoxman
+from taskalgebra.learning.deep.heads import head_of
+from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.settings import preset
+from taskalgebra.learning.deep.training import Networks
+from taskalgebra.learning.deep.values import GoalReturns
+from taskalgebra.skills.skills import Skills
+from taskalgebra.worlds.finite import NO_GOAL
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # before pygame is imported
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -228,7 +228,7 @@ def training_memory(report: Report, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         code = (
             "import sys, resource; from pathlib import Path; from dataclasses import replace; "
-            "from taskalgebra.experiments import boxman_training as bt; "
+            "from taskalgebra.paper.experiments import boxman_training as bt; "
             "name = sys.argv[2]; r = bt.RECIPES[name]; "
             "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000, "
             "epsilon_steps=1_000); "

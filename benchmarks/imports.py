@@ -14,8 +14,9 @@ from report import Report, best_time
 SOLVE = "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0)"
 HITS = (
     "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0);"
-    "from taskalgebra import graph, planning, policy;"
-    "kernels = [graph.breadth_first, planning._expand, policy._greedy];"
+    "from taskalgebra.planning import exact; from taskalgebra.theory import policy;"
+    "from taskalgebra.worlds import graph;"
+    "kernels = [graph.breadth_first, exact._expand, policy._greedy];"
     "print(min(sum(k.stats.cache_hits.values()) for k in kernels))"
 )
 
@@ -38,7 +39,7 @@ def main() -> None:
         0.6,
         "s",
     )
-    help_page = [sys.executable, "-m", "taskalgebra.cli", "--help"]
+    help_page = [sys.executable, "-m", "taskalgebra.apps.cli", "--help"]
     report.at_most(
         "taskalgebra --help",
         best_time(lambda: subprocess.run(help_page, capture_output=True, check=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from taskalgebra.mdp import FiniteMDP, from_arrays
+from taskalgebra.worlds.finite import FiniteMDP, from_arrays
 
 
 @njit

@@ -14,9 +14,9 @@ import numpy as np
 import taskalgebra as ta
 from maze import maze_world
 from report import Report, best_time
-from taskalgebra.extended import r_bar_min_of
-from taskalgebra.planning import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
-from taskalgebra.tasks import TaskSpace
+from taskalgebra.planning.exact import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
+from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.tasks import TaskSpace
 
 
 def plain_value_iteration(mdp, goal_reward, r_bar_min):
@@ -131,7 +131,7 @@ def memory(report):
     """Peak memory of a process that only builds and plans the large maze."""
     code = (
         "import sys; sys.path.insert(0, 'benchmarks')\n"
-        "from maze import maze_world\nfrom taskalgebra.planning import return_to_goal\n"
+        "from maze import maze_world\nfrom taskalgebra.planning.exact import return_to_goal\n"
         "import resource\nreturn_to_goal(maze_world(1001, 1001, 16))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )

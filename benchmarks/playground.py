@@ -57,7 +57,15 @@ class Server:
 
     def __enter__(self):
         """Start it and wait for its address."""
-        command = [sys.executable, "-m", "taskalgebra.cli", "play", "--no-browser", "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "taskalgebra.apps.cli",
+            "play",
+            "--no-browser",
+            "--port",
+            "0",
+        ]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         self.port = int(line.split("127.0.0.1:")[1].split("/")[0])
@@ -176,7 +184,7 @@ def concurrent(report, server):
 
 def alone(report, server):
     """What one user waits for: Four Rooms, and a wall painted in a large world."""
-    from taskalgebra.playground.presets import presets
+    from taskalgebra.apps.playground.presets import presets
 
     rooms = presets()[0]["world"]
     texts = ["top ^ left", "top & left", "~top", "top | ~left", "true", "~(top & left)"]

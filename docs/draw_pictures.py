@@ -8,8 +8,8 @@ from matplotlib.colors import Normalize
 
 import taskalgebra as ta
 from taskalgebra import files
-from taskalgebra.figures.solution import Map, draw_map
-from taskalgebra.figures.style import GREY, new_figure, styled
+from taskalgebra.paper.figures.solution import Map, draw_map
+from taskalgebra.paper.figures.style import GREY, new_figure, styled
 
 IMAGES = Path(__file__).parent / "images"
 KNOWN, ASKED = ["top", "left"], "top ^ left"

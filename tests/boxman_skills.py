@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from taskalgebra import network_store
-from taskalgebra.deep import Networks
-from taskalgebra.envs.boxman import Boxman
-from taskalgebra.envs.boxman_games import all_cells
-from taskalgebra.envs.boxman_world import finite_world
-from taskalgebra.experiments.boxman_settings import SETTINGS
-from taskalgebra.learning.deep_settings import preset
-from taskalgebra.learning.network_values import GoalReturns
-from taskalgebra.learning.networks import make_network
-from taskalgebra.learning.returns import head_of
-from taskalgebra.skills import Skills
+from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.finite import finite_world
+from taskalgebra.envs.boxman.games import all_cells
+from taskalgebra.learning.deep.heads import head_of
+from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.settings import preset
+from taskalgebra.learning.deep.training import Networks
+from taskalgebra.learning.deep.values import GoalReturns
+from taskalgebra.paper.experiments.boxman_settings import SETTINGS
+from taskalgebra.skills.skills import Skills, network_store
 
 LOW, STEP = -2.3, -0.1
 WORLDS = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import settings
 
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.planning import q_bar_star
+from taskalgebra.planning.exact import q_bar_star
 
 settings.register_profile("default", deadline=None, max_examples=60)
 settings.load_profile("default")

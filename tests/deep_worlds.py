@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from gymnasium.vector import SyncVectorEnv
 
-from taskalgebra.envs.boxman import Boxman
+from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.goal_world import GoalWorld
-from taskalgebra.learning.deep_settings import preset
+from taskalgebra.learning.deep.settings import preset
 
 torch.set_num_threads(1)
 

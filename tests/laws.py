@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskalgebra.algebra import LAWS
+from taskalgebra.logic.algebra import LAWS
 
 
 def broken_laws(a, b, c, zero, one, laws=LAWS, same=lambda x, y: x == y):

@@ -6,7 +6,7 @@ import asyncio
 
 import httpx
 
-from taskalgebra.playground.app import create_app
+from taskalgebra.apps.playground.app import create_app
 
 LOCAL = "http://127.0.0.1:8765"
 

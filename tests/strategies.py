@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from taskalgebra.mdp import from_arrays
-from taskalgebra.tasks import TaskSpace
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.finite import from_arrays
 
 eighths = st.integers(-24, 24).map(lambda n: n / 8)
 free_or_costly = st.integers(-16, 0).map(lambda n: n / 8)

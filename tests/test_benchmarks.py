@@ -7,11 +7,11 @@ import algebra as algebra_benchmark
 import planning as planning_benchmark
 from maze import carve, maze_world
 from report import Report
-from taskalgebra.envs.boxman import Boxman
+from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.expression import parse
-from taskalgebra.extended import compose_values
-from taskalgebra.planning import q_bar_star, return_to_goal
+from taskalgebra.logic.expression import parse
+from taskalgebra.planning.exact import q_bar_star, return_to_goal
+from taskalgebra.theory.extended import compose_values
 
 
 def test_the_maze_is_one_piece_inside_walls():

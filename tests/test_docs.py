@@ -15,8 +15,8 @@ import pytest
 import typer
 
 import taskalgebra as ta
-from taskalgebra.cli.app import app
-from taskalgebra.figures import deep_gallery, gallery, names
+from taskalgebra.apps.cli.app import app
+from taskalgebra.paper.figures import deep_gallery, gallery, names
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -47,7 +47,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkey
 
 def test_the_settings_of_a_long_training_are_those_of_its_recipe():
     """A block that takes minutes is marked `py`, and is not run as a whole."""
-    from taskalgebra.experiments.boxman_training import RECIPES
+    from taskalgebra.paper.experiments.boxman_training import RECIPES
 
     (block,) = re.findall(
         r"^```py\n(.*?)^```", (DOCS / "how-to/networks.md").read_text(), re.M | re.S

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
-from taskalgebra.cli.app import app as command_line
+from taskalgebra.apps.cli.app import app as command_line
 
 PROGRAM = "taskalgebra"
 USAGE = re.compile(r"\[(\[.*?\](?:\.\.\.)?)\]|\{(?=EXPR)|(?<=EXPR)\}")  # brackets that say nothing

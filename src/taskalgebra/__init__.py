@@ -17,69 +17,69 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taskalgebra.assumptions import AssumptionReport as AssumptionReport
-    from taskalgebra.assumptions import Finding as Finding
-    from taskalgebra.base_tasks import expression_for_goals as expression_for_goals
-    from taskalgebra.base_tasks import minimal_base_tasks as minimal_base_tasks
-    from taskalgebra.envs.boxman import Boxman as Boxman
+    from taskalgebra.envs.boxman.env import Boxman as Boxman
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.goal_world import GoalWorld as GoalWorld
     from taskalgebra.envs.world import World as World
-    from taskalgebra.evaluation import Evaluation as Evaluation
-    from taskalgebra.evaluation import policy_return as policy_return
-    from taskalgebra.expression import Expression as Expression
-    from taskalgebra.expression import all_functions as all_functions
-    from taskalgebra.expression import parse as parse
-    from taskalgebra.expression_text import ExpressionError as ExpressionError
-    from taskalgebra.extended import ExtendedQ as ExtendedQ
-    from taskalgebra.extended import GoalSetQ as GoalSetQ
-    from taskalgebra.extended import TabularQ as TabularQ
-    from taskalgebra.folder import StoreError as StoreError
-    from taskalgebra.grid import from_text as from_text
-    from taskalgebra.gym_table import from_gymnasium as from_gymnasium
-    from taskalgebra.learning.deep_settings import DeepSettings as DeepSettings
+    from taskalgebra.evaluation.play import Evaluation as Evaluation
+    from taskalgebra.evaluation.play import policy_return as policy_return
+    from taskalgebra.learning.deep.settings import DeepSettings as DeepSettings
     from taskalgebra.learning.q_learning import Settings as Settings
-    from taskalgebra.mdp import FiniteMDP as FiniteMDP
-    from taskalgebra.mdp import from_arrays as from_arrays
-    from taskalgebra.open_world import OpenWorld as OpenWorld
-    from taskalgebra.planning import Plan as Plan
-    from taskalgebra.planning import PositiveCycleError as PositiveCycleError
-    from taskalgebra.planning import optimal_v as optimal_v
-    from taskalgebra.planning import plan as plan
-    from taskalgebra.planning import q_bar_star as q_bar_star
-    from taskalgebra.skills import Agent as Agent
-    from taskalgebra.skills import Skills as Skills
-    from taskalgebra.skills import learn as learn
-    from taskalgebra.skills import load as load
-    from taskalgebra.skills import solve as solve
-    from taskalgebra.stochastic_planning import ConvergenceError as ConvergenceError
-    from taskalgebra.tasks import Task as Task
-    from taskalgebra.tasks import TaskSpace as TaskSpace
+    from taskalgebra.logic.expression import Expression as Expression
+    from taskalgebra.logic.expression import all_functions as all_functions
+    from taskalgebra.logic.expression import parse as parse
+    from taskalgebra.logic.text import ExpressionError as ExpressionError
+    from taskalgebra.planning.exact import Plan as Plan
+    from taskalgebra.planning.exact import PositiveCycleError as PositiveCycleError
+    from taskalgebra.planning.exact import optimal_v as optimal_v
+    from taskalgebra.planning.exact import plan as plan
+    from taskalgebra.planning.exact import q_bar_star as q_bar_star
+    from taskalgebra.planning.stochastic import ConvergenceError as ConvergenceError
+    from taskalgebra.skills.folder import StoreError as StoreError
+    from taskalgebra.skills.skills import Agent as Agent
+    from taskalgebra.skills.skills import Skills as Skills
+    from taskalgebra.skills.skills import learn as learn
+    from taskalgebra.skills.skills import load as load
+    from taskalgebra.skills.skills import solve as solve
+    from taskalgebra.theory.assumptions import AssumptionReport as AssumptionReport
+    from taskalgebra.theory.assumptions import Finding as Finding
+    from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
+    from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
+    from taskalgebra.theory.extended import ExtendedQ as ExtendedQ
+    from taskalgebra.theory.extended import GoalSetQ as GoalSetQ
+    from taskalgebra.theory.extended import TabularQ as TabularQ
+    from taskalgebra.theory.tasks import Task as Task
+    from taskalgebra.theory.tasks import TaskSpace as TaskSpace
+    from taskalgebra.worlds.finite import FiniteMDP as FiniteMDP
+    from taskalgebra.worlds.finite import from_arrays as from_arrays
+    from taskalgebra.worlds.grid import from_text as from_text
+    from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
+    from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "assumptions": ("AssumptionReport", "Finding"),
-    "base_tasks": ("expression_for_goals", "minimal_base_tasks"),
-    "envs.boxman": ("Boxman",),
+    "theory.assumptions": ("AssumptionReport", "Finding"),
+    "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
+    "envs.boxman.env": ("Boxman",),
     "envs.four_rooms": ("FourRooms",),
     "envs.goal_world": ("GoalWorld",),
     "envs.world": ("World",),
-    "evaluation": ("Evaluation", "policy_return"),
-    "expression": ("Expression", "all_functions", "parse"),
-    "expression_text": ("ExpressionError",),
-    "extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
-    "grid": ("from_text",),
-    "folder": ("StoreError",),
-    "gym_table": ("from_gymnasium",),
-    "learning.deep_settings": ("DeepSettings",),
+    "evaluation.play": ("Evaluation", "policy_return"),
+    "logic.expression": ("Expression", "all_functions", "parse"),
+    "logic.text": ("ExpressionError",),
+    "theory.extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
+    "worlds.grid": ("from_text",),
+    "skills.folder": ("StoreError",),
+    "worlds.gym_table": ("from_gymnasium",),
+    "learning.deep.settings": ("DeepSettings",),
     "learning.q_learning": ("Settings",),
-    "mdp": ("FiniteMDP", "from_arrays"),
-    "open_world": ("OpenWorld",),
-    "planning": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
-    "skills": ("Agent", "Skills", "learn", "load", "solve"),
-    "stochastic_planning": ("ConvergenceError",),
-    "tasks": ("Task", "TaskSpace"),
+    "worlds.finite": ("FiniteMDP", "from_arrays"),
+    "worlds.open_world": ("OpenWorld",),
+    "planning.exact": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
+    "skills.skills": ("Agent", "Skills", "learn", "load", "solve"),
+    "planning.stochastic": ("ConvergenceError",),
+    "theory.tasks": ("Task", "TaskSpace"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

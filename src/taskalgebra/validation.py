@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.algebra import Array
+from taskalgebra.arrays import Array
 
 T = TypeVar("T")
 

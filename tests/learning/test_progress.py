@@ -8,7 +8,7 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning import progress
 from taskalgebra.learning.progress import ShareProgress, TerminalProgress
 from taskalgebra.learning.q_learning import Stop, begin
-from taskalgebra.skills import learn
+from taskalgebra.skills.skills import learn
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from strategies import costly, spaces, two_valued, worlds
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
-from taskalgebra.grid import absorbing_only, from_text
 from taskalgebra.learning import readable
 from taskalgebra.learning.q_learning import (
     Settings,
@@ -21,10 +20,11 @@ from taskalgebra.learning.q_learning import (
     goal_oriented_q_learning,
     q_learning,
 )
-from taskalgebra.learning.stream import Stream
-from taskalgebra.mdp import from_arrays
-from taskalgebra.planning import q_bar_star
-from taskalgebra.tasks import TaskSpace
+from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.grid import absorbing_only, from_text
+from taskalgebra.worlds.stream import Stream
 
 
 def learned_in_python(world, stop, settings, seed, r_bar_min):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import costly, real_valued, spaces
-from taskalgebra.planning import q_bar_star, return_to_goal
+from taskalgebra.planning.exact import q_bar_star, return_to_goal
 
 
 def assert_shared_return(one, two, first, second):

@@ -8,8 +8,8 @@ import taskalgebra as ta
 from oracles import plain_q_of_task
 from strategies import spaces, two_valued
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.expression import all_functions, parse
-from taskalgebra.planning import q_bar_star
+from taskalgebra.logic.expression import all_functions, parse
+from taskalgebra.planning.exact import q_bar_star
 
 
 def test_corollary_2_for_all_16_functions_of_four_rooms(four_rooms, space):

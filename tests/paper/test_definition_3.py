@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import extended_q_of_task
 from strategies import eighths, real_valued, spaces
-from taskalgebra.planning import q_bar_star
+from taskalgebra.planning.exact import q_bar_star
 
 
 def test_definition_3_all_tasks_of_four_rooms(plan_of_all, all_tasks):

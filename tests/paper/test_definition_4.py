@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import real_valued, spaces
-from taskalgebra.planning import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
+from taskalgebra.planning.exact import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
 
 
 @given(st.data())

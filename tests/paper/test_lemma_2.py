@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import costly, real_valued, spaces
-from taskalgebra.extended import r_bar_min_of
-from taskalgebra.grid import from_text
-from taskalgebra.mdp import from_arrays
-from taskalgebra.planning import q_bar_star
-from taskalgebra.tasks import TaskSpace
+from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.grid import from_text
 
 
 def optimal_actions(table, live):

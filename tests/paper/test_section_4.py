@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import taskalgebra as ta
-from taskalgebra.base_tasks import (
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.logic.expression import all_functions
+from taskalgebra.theory.base_tasks import (
     expression_for_goals,
     expression_of,
     minimal_base_tasks,
     minimal_labels,
     n_base_tasks,
 )
-from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.expression import all_functions
 
 
 def test_table_1_labels_the_goals_of_four_rooms(four_rooms):

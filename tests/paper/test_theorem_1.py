@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from laws import broken_laws
 from strategies import real_valued, spaces, two_valued
-from taskalgebra.algebra import LAWS
 from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.logic.algebra import LAWS
 
 
 @pytest.mark.parametrize("step_reward", [-0.125, -0.1], ids=["dyadic", "paper"])
@@ -44,8 +44,8 @@ def test_complements_fail_without_assumption_2(space):
 
 def test_identity_fails_where_the_bounds_do_not_bound():
     """M_U must be the pointwise maximum: two fixed values do not bound a third."""
-    from taskalgebra.algebra import Bounds
-    from taskalgebra.extended import ArrayElement
+    from taskalgebra.logic.algebra import Bounds
+    from taskalgebra.theory.extended import ArrayElement
 
     bounds = Bounds(np.array([2.0, 2.0]), np.array([0.0, 0.0]))
     universal, empty = (ArrayElement(x, bounds) for x in (bounds.universal, bounds.empty))

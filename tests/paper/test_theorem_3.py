@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import extended_q, extended_q_of_task
 from strategies import eighths, real_valued, spaces, two_valued
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.planning import q_bar_star
+from taskalgebra.planning.exact import q_bar_star
 
 
 def test_theorem_3_bit_for_bit_in_four_rooms_terminal_states_included(plan_of_all, all_tasks):
@@ -72,8 +72,8 @@ def test_theorem_3_on_random_worlds_with_real_valued_rewards(data):
 
 def test_theorem_3_negation_of_real_values_needs_a_low_penalty():
     """Two goals side by side, three terminal rewards, a penalty milder than the worst of them."""
-    from taskalgebra.grid import from_text
-    from taskalgebra.tasks import TaskSpace
+    from taskalgebra.theory.tasks import TaskSpace
+    from taskalgebra.worlds.grid import from_text
 
     space = TaskSpace(from_text("AB", step_reward=-0.125), r_universal=2, r_empty=-2)
     task = space.from_rewards([1, 1])

@@ -18,7 +18,7 @@ import gymnasium as gym
 FOUR_ROOMS, BOXMAN = "TaskAlgebra/FourRooms-v0", "TaskAlgebra/Boxman-v0"
 _ENTRY_POINTS = {  # one world, and many at once
     FOUR_ROOMS: ("four_rooms:FourRooms", "vector_world:four_rooms"),
-    BOXMAN: ("boxman:Boxman", "vector_boxman:boxman"),
+    BOXMAN: ("boxman.env:Boxman", "boxman.vector:boxman"),
 }
 
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from taskalgebra.algebra import Array
-from taskalgebra.graph import BoolArray
-from taskalgebra.mdp import FiniteMDP
-from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.worlds.finite import FiniteMDP
 
 PEAK = 0.1
 """The largest bonus: that of the cell of the only desired goal."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from taskalgebra.base_tasks import minimal_base_tasks
+from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.dense import PEAK, dense_task
 from taskalgebra.envs.world import World
-from taskalgebra.expression import Expression
-from taskalgebra.graph import BoolArray
-from taskalgebra.grid import Cell, from_text
-from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.logic.expression import Expression
+from taskalgebra.theory.base_tasks import minimal_base_tasks
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
+from taskalgebra.worlds.grid import Cell, from_text
 
 MAP = """
 #############
@@ -57,7 +57,7 @@ class FourRooms(World):
 
     The map has 104 free cells.  Actions are up, right, down, left and stay; `stay` on a goal's cell
     leads into that goal's absorbing state, and the next action pays its terminal reward (see
-    `taskalgebra.grid`).  Episodes start in any free cell.
+    `taskalgebra.worlds.grid`).  Episodes start in any free cell.
 
     Observations are the numbers of states: the free cells row by row, then one absorbing state a
     goal.  `info["goal"]` is the number of the goal in which an episode ended, −1 before.

@@ -26,9 +26,9 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
 from numpy.typing import ArrayLike
 
-from taskalgebra.open_world import OpenWorld, goals_reached
-from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
+from taskalgebra.worlds.open_world import OpenWorld, goals_reached
 
 Copies = VectorEnv[Any, Any, Any]
 

@@ -15,12 +15,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.algebra import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
-from taskalgebra.graph import BoolArray
-from taskalgebra.mdp import NO_GOAL
 from taskalgebra.validation import checked_actions, count
+from taskalgebra.worlds.finite import NO_GOAL
 
 States = NDArray[np.int64]
 Step = tuple[States, Array, BoolArray, BoolArray, dict[str, Any]]

@@ -17,14 +17,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from taskalgebra.envs.drawing import Drawing, Image
-from taskalgebra.expression import TRUE, Expression, parse
-from taskalgebra.graph import BoolArray
-from taskalgebra.grid import absorbing_only
-from taskalgebra.mdp import NO_GOAL, FiniteMDP
-from taskalgebra.picture import goals_to_mark, snapshot
-from taskalgebra.tasks import Task, TaskSpace
+from taskalgebra.arrays import BoolArray, Image
+from taskalgebra.drawing.image import Drawing
+from taskalgebra.drawing.terminal import goals_to_mark, snapshot
+from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+from taskalgebra.worlds.grid import absorbing_only
 
 RENDER_MODES = ("ansi", "rgb_array")
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from taskalgebra.files import replace
 from taskalgebra.learning.q_learning import Run
-from taskalgebra.mdp import FiniteMDP
-from taskalgebra.tasks import Task
+from taskalgebra.theory.tasks import Task
+from taskalgebra.worlds.finite import FiniteMDP
 
 _ARRAYS = ("q", "seen_goals", "stream")
 _NUMBERS = ("n_steps", "n_episodes", "position", "converged", "interrupted", "protocol")

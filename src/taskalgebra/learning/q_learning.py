@@ -27,14 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.algebra import Array
+from taskalgebra.arrays import Array, IntArray
 from taskalgebra.compiled import kernel
-from taskalgebra.extended import r_bar_min_of
-from taskalgebra.graph import IntArray
-from taskalgebra.learning.stream import State, following, seeded
-from taskalgebra.mdp import FiniteMDP
-from taskalgebra.tasks import Task
+from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, finite, instance
+from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.stream import State, following, seeded
 
 AT_START = -1
 NO_LIMIT = 2**62
@@ -120,7 +119,7 @@ def goal_oriented_q_learning(
     task: Task,
     stop: Stop,
     *,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    settings: Settings = Settings(),
     seed: int = 0,
     r_bar_min: float | None = None,
     mdp: FiniteMDP | None = None,
@@ -157,7 +156,7 @@ def q_learning(
     task: Task,
     stop: Stop,
     *,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    settings: Settings = Settings(),
     seed: int = 0,
     mdp: FiniteMDP | None = None,
     run: Run | None = None,

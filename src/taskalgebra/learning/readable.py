@@ -15,9 +15,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from taskalgebra.algebra import Array
+from taskalgebra.arrays import Array
 from taskalgebra.learning.q_learning import AT_START, Run, Settings, Stop, begin
-from taskalgebra.learning.stream import Stream
+from taskalgebra.worlds.stream import Stream
 
 
 def goal_oriented_q_learning(

@@ -1,0 +1,1 @@
+"""Shells over the public API: the command, the playground, the demo."""

@@ -1,0 +1,114 @@
+"""What all commands share: their options, their examples, and how errors are told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from taskalgebra.apps.cli import FAILED, INTERRUPTED, OK, USAGE
+from taskalgebra.skills import catalogue
+from taskalgebra.skills.folder import StoreError
+
+if TYPE_CHECKING:
+    from taskalgebra.skills.skills import Skills
+
+
+def _complete_world(incomplete: str) -> list[tuple[str, str]]:
+    return catalogue.completions(incomplete)
+
+
+WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a folder of saved skills."
+World = Annotated[
+    str,
+    typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
+]
+WorldArgument = Annotated[
+    str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=WORLD_HELP)
+]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tasks",
+        "-t",
+        metavar="TASK",
+        help="A base task: the name of one, or NAME=GOAL,GOAL. Repeat it for more than one.",
+    ),
+]
+Slip = Annotated[
+    float,
+    typer.Option(
+        "--slip",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        show_default=False,
+        help="How often a move goes astray; in Four Rooms and maps.",
+    ),
+]
+Episodes = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Episodes to play; by default 1000, with networks 100."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Equal seeds give equal results.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document instead of text and tables.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")
+]
+
+
+def usual_episodes(skills: Skills) -> int:
+    """How many episodes to play unless told: networks take longer."""
+    return 1000 if skills.networks is None else 100
+
+
+Examples = Sequence[tuple[str, str]]
+"""Commands without `taskalgebra`, and what each does."""
+
+
+class Failure(Exception):
+    """A command cannot do what was asked; the text says why and what to do."""
+
+
+def told(examples: Examples) -> str:
+    """Examples as the last part of a help page."""
+    lines = [f"{escape(f'taskalgebra {given}')}\n    [dim]{does}[/dim]" for given, does in examples]
+    return "\n".join(["[bold]Examples[/bold]", *lines])
+
+
+def add(app: typer.Typer, command: Callable[..., int], *, examples: Examples) -> None:
+    """Add a command under the name of its function; it returns its exit code."""
+    app.command(command.__name__.rstrip("_"), epilog=told(examples))(_guarded(command))
+
+
+def _guarded(command: Callable[..., int]) -> Callable[..., None]:
+    """Turn what goes wrong into a sentence and an exit code."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except KeyboardInterrupt as stopped:
+            print(f"\n{str(stopped) or 'stopped; finished results are kept'}", file=sys.stderr)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            raise  # a reader that has seen enough; typer knows what to do
+        except (Failure, StoreError, OSError, ModuleNotFoundError) as error:
+            print(f"taskalgebra: {error}", file=sys.stderr)
+            code = FAILED
+        except MemoryError as error:
+            print(f"taskalgebra: not enough memory; ask for less ({error})", file=sys.stderr)
+            code = FAILED
+        except ValueError as error:  # what was given makes no sense, says the library
+            print(f"taskalgebra: {error}", file=sys.stderr)
+            code = USAGE
+        if code != OK:
+            raise typer.Exit(code)
+
+    return run

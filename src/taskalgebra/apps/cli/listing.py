@@ -1,0 +1,131 @@
+"""`taskalgebra list`: what there is by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from taskalgebra.apps.cli import OK
+from taskalgebra.apps.cli.commands import Json, Quiet, World
+from taskalgebra.apps.cli.output import Output
+from taskalgebra.skills import catalogue
+from taskalgebra.skills.folder import MANIFEST
+
+if TYPE_CHECKING:
+    from taskalgebra.theory.tasks import Task
+
+EXAMPLES = (
+    ("list", "worlds, skills, and figures to reproduce"),
+    ("list tasks", "the goals and tasks of Four Rooms"),
+    ("list tasks --world maze.txt", "of a map of your own"),
+    ("list figures --json", "for a script"),
+)
+
+
+def list_(
+    what: Annotated[
+        Literal["all", "worlds", "skills", "tasks", "figures"],
+        typer.Argument(metavar="worlds|skills|tasks|figures", help="What to list."),
+    ] = "all",
+    world: World = catalogue.DEFAULT,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """List worlds, skills, tasks, and figures to reproduce."""
+    output = Output(json, quiet)
+    document: dict[str, Any] = {}
+    if what in ("all", "worlds"):
+        document["worlds"] = _worlds(output)
+    if what in ("all", "skills"):
+        document["skills"] = _skills(output)
+    if what == "tasks":
+        document |= _tasks(output, world)
+    if what in ("all", "figures"):
+        document["figures"] = _figures(output, all_=what == "all")
+    if what == "all":
+        output.line("More: taskalgebra list tasks --world NAME")
+    output.figures(document)
+    return OK
+
+
+def _worlds(output: Output) -> list[dict[str, Any]]:
+    entries = list(catalogue.ENTRIES.values())
+    output.table(
+        {"world": "left", "what it is": "left", "goals": "right", "base tasks": "left"},
+        [[e.name, e.title, str(e.n_goals), ", ".join(e.tasks)] for e in entries],
+        title="Worlds, for --world; or a text file with a map",
+    )
+    return [
+        {"name": e.name, "title": e.title, "n_goals": e.n_goals, "base_tasks": e.tasks}
+        for e in entries
+    ]
+
+
+def _skills(output: Output) -> list[dict[str, Any]]:
+    shipped = [(e.name, "networks, come with the library") for e in catalogue.ENTRIES.values()]
+    found = [pair for pair in shipped if catalogue.ENTRIES[pair[0]].networks]
+    saved = sorted(path.parent for path in Path().glob(f"*/{MANIFEST}"))
+    found += [(str(path), "saved in this directory") for path in saved]
+    output.table(
+        {"skills": "left", "where from": "left"},
+        found,
+        title="Skills, for --world; all other worlds are planned at once",
+    )
+    return [{"name": name, "about": about} for name, about in found]
+
+
+def _tasks(output: Output, world: str) -> dict[str, Any]:
+    from taskalgebra.logic.text import quote
+
+    with output.waiting("opening the world"):
+        goals, named, base = _goals_and_tasks(world)
+    wants = {
+        name: [goal for goal, one in zip(goals, task.desired, strict=True) if one]
+        for name, task in named.items()
+    }
+    output.table(
+        {"task": "left", "": "left", "wants": "left"},
+        [
+            [quote(name), "base task" if name in base else "", _listed(some)]
+            for name, some in wants.items()
+        ],
+        title=f"Tasks of {world}",
+    )
+    output.line(f"Goals: {_listed(goals)}")
+    return {"world": world, "goals": goals, "base_tasks": base, "tasks": wants}
+
+
+def _goals_and_tasks(world: str) -> tuple[list[str], dict[str, Task], list[str]]:
+    if world not in catalogue.ENTRIES and Path(world).is_dir():
+        skills = catalogue.open_skills(world)
+        return list(skills.space.goal_names), skills.tasks, list(skills)
+    opened = catalogue.open_world(world)
+    base = catalogue.base_tasks(world, opened)
+    return list(opened.space.goal_names), {**base, **opened.tasks}, list(base)
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    more = f", … ({len(names)} in all)" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _figures(output: Output, *, all_: bool) -> dict[str, list[str]] | None:
+    try:
+        from taskalgebra.paper.reproduce import figures_of
+
+        found = figures_of("all")
+    except ModuleNotFoundError as error:
+        if not all_ or error.name != "matplotlib":
+            raise
+        output.line('Figures need matplotlib: pip install "taskalgebra[figures]"')
+        return None
+    output.table(
+        {"part": "left", "figure": "left"},
+        [[half, ", ".join(names)] for half, names in found.items()]
+        if all_
+        else [[half, name] for half, names in found.items() for name in names],
+        title="Figures, for: taskalgebra reproduce FIGURE",
+    )
+    return found

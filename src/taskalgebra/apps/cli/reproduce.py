@@ -1,0 +1,220 @@
+"""`taskalgebra reproduce`: the paper's experiments, figures and claims, and the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, final
+
+import typer
+from rich.text import Text
+
+from taskalgebra.apps.cli import OK
+from taskalgebra.apps.cli.commands import Failure, Json, Quiet
+from taskalgebra.apps.cli.output import Meter, Output
+from taskalgebra.paper.reproduce import ALL, DEEP, TABULAR, Listener, Options, Part
+from taskalgebra.paper.reproduce import reproduce as run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskalgebra.learning.deep.dqn import Chapter
+    from taskalgebra.paper.experiments.verdicts import Claim
+    from taskalgebra.paper.reproduce import Outcome
+
+HERE, QUICK = Path(), Path("quick")
+ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
+COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
+WIDTH = 96
+EXAMPLES = (
+    ("reproduce", "everything, and report/index.html; finished results are kept"),
+    ("reproduce all --fresh --out /tmp/paper", "everything anew, elsewhere: some minutes"),
+    ("reproduce figure-3", "one figure, with the experiments and claims that belong to it"),
+    ("reproduce deep --train", "the networks too, trained from nothing: an hour"),
+    ("reproduce --quick", "everything at toy size, in quick/"),
+)
+
+
+def reproduce(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="tabular|deep|FIGURE|all",
+            help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
+            "figure-3 or supplement_slips; or all, with the report.",
+        ),
+    ] = ALL,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            file_okay=False,
+            metavar="DIR",
+            help=f"results/ and report/ go below it (default: here; with --quick: {QUICK}).",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run again what is already there, too.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Toy size: a look at the whole in seconds.")
+    ] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Threads; results do not depend on it.")] = 2,
+    train: Annotated[
+        bool,
+        typer.Option(
+            "--train",
+            help="Train the networks first, in results/deep/skills, and evaluate them instead of "
+            "those that come with the library; a training that was stopped goes on.",
+        ),
+    ] = False,
+    skills: Annotated[
+        Path | None,
+        typer.Option(
+            file_okay=False,
+            metavar="DIR",
+            help="Evaluate the skills in DIR instead of those that come with the library.",
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run the paper's experiments, draw its figures, judge its claims, and write the report."""
+    from taskalgebra.skills.folder import StoreError
+
+    if train and skills:
+        raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
+    options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
+    output = Output(json, quiet)
+    _check(what, options)
+    with output.progress("starting") as meter:
+        try:
+            outcome = run(what, options, Told(output, meter))
+        except StoreError as error:
+            hint = "train them with: taskalgebra reproduce deep --train"
+            raise Failure(f"{error}; {hint}") from error
+        except ValueError as error:  # the usage was checked, so it is a result
+            raise Failure(str(error)) from error
+    _print(outcome, options, output)
+    output.figures(_document(what, outcome, options))
+    return OK
+
+
+def _check(what: str, options: Options) -> None:
+    """Tell wrong usage, exit code 2, before anything is begun."""
+    deep = what in (DEEP, ALL)
+    if what not in (TABULAR, DEEP, ALL) and find_spec("matplotlib") is not None:
+        from taskalgebra.paper.reproduce import figures_of
+
+        try:
+            deep = DEEP in figures_of(what)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="FIGURE") from None
+    if not deep and (options.train or options.skills):
+        raise typer.BadParameter(f"--train and --skills are for networks, and {what} needs none")
+
+
+@final
+class Told(Listener):
+    """Says how long each part took and, on a terminal, how much time is left in all."""
+
+    def __init__(self, output: Output, meter: Meter) -> None:
+        """Lines go to the output, the share done to the meter."""
+        self.output, self.meter = output, meter
+        self._seconds: dict[str, float] = {}
+        self._done = 0.0  # expected seconds of the parts that are over
+        self._name = ""
+
+    def plan(self, seconds: Mapping[str, float]) -> None:
+        """Remember what comes."""
+        self._seconds, self._done = dict(seconds), 0.0
+
+    def begin(self, part: str) -> None:
+        """Show what is being done."""
+        self._name = part
+        self.advance(0.0)
+
+    def advance(self, fraction: float) -> None:
+        """Move the bar."""
+        self.meter(self.share(fraction), self._name)
+
+    def share(self, fraction: float) -> float:
+        """The share of all work that is done; results that were kept are no work."""
+        done = self._done + fraction * self._seconds[self._name]
+        return done / sum(self._seconds.values())
+
+    def end(self, part: Part) -> None:
+        """Print a line that stays."""
+        if part.kept:
+            self._seconds[part.name] = 0.0
+        self._done += self._seconds[part.name]
+        width = 2 + max(map(len, self._seconds))
+        files = f", {len(part.written)} files" if len(part.written) > 1 else ""
+        took = "kept" if part.kept else f"{part.seconds:.1f} s{files}"
+        self.output.note(f"{part.name:<{width}}{took}")
+
+    def chapter(self, network: str, chapter: Chapter, score: float) -> None:
+        """Print how a training goes."""
+        from taskalgebra.paper.experiments.boxman_training import chapter_line
+
+        self.output.note(chapter_line(network, chapter, score))
+
+
+def _print(outcome: Outcome, options: Options, output: Output) -> None:
+    for half, claims in outcome.claims.items():
+        size = ", at toy size" if options.quick else ""
+        output.line(f"\nThe paper's claims about {ABOUT[half]}{size}\n")
+        for claim in claims:
+            _print_claim(claim, output)
+        output.line(f"{half}: {_counted(claims)}; results in {options.results(half)}")
+    written = [path for part in outcome.parts for path in part.written]
+    if outcome.report is None and len(written) <= 6:
+        for path in written:
+            output.line(str(path))
+    if outcome.report is not None:
+        output.line(f"The report: {outcome.report}")
+
+
+def _counted(claims: list[Claim]) -> str:
+    """How many claims hold, in words."""
+    from taskalgebra.paper.experiments.verdicts import Verdict
+
+    counts = Counter(claim.verdict for claim in claims)
+    found = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict)
+    return f"of {len(claims)} claims, {found}"
+
+
+def _print_claim(claim: Claim, output: Output) -> None:
+    verdict = claim.verdict.value
+    output.line(Text.assemble((verdict, f"bold {COLOURS[verdict]}"), f"  {claim.where}"))
+    rows = (("claim", claim.claim), ("measured", claim.measured), ("reason", claim.reason))
+    width = min(WIDTH, output.out.width)
+    for label, text in rows:
+        if text:
+            indent = f"  {label + ':':<10}"
+            output.line(fill(text, width, initial_indent=indent, subsequent_indent=" " * 12))
+    output.line()
+
+
+def _document(what: str, outcome: Outcome, options: Options) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "what": what,
+        "quick": options.quick,
+        "claims": {
+            half: [asdict(claim) for claim in claims] for half, claims in outcome.claims.items()
+        },
+        "parts": [
+            {
+                "name": part.name,
+                "seconds": round(part.seconds, 3),
+                "kept": part.kept,
+                "written": [str(path) for path in part.written],
+            }
+            for part in outcome.parts
+        ],
+        "results": {half: str(options.results(half)) for half in outcome.claims},
+        "report": None if outcome.report is None else str(outcome.report),
+    }

@@ -1,0 +1,153 @@
+"""A composed agent on a map: its values, its actions, and the best that it could do.
+
+A finite world has its own states.  Boxman is played on one layout at a time, whose free cells are
+the states; what a network thinks of each is asked for by showing it the screen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.apps.cli.commands import Failure
+from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.drawing.terminal import goals_to_mark
+from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.finite import finite_world
+from taskalgebra.envs.boxman.games import all_cells
+from taskalgebra.envs.world import World
+from taskalgebra.evaluation.play import policy_return
+from taskalgebra.planning.exact import optimal_v
+from taskalgebra.skills.skills import Agent
+from taskalgebra.theory.extended import recover_v
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.worlds.finite import NO_GOAL
+
+ROUNDING = 1e-9
+"""Returns that differ by less are taken to be equal."""
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode: the states, the actions, and how it ended."""
+
+    states: tuple[int, ...]
+    actions: tuple[str, ...]
+    total: float
+    optimum: float
+    goal: int  # −1 where it was given up
+
+    def cells(self, solution: Solution) -> NDArray[np.int64]:
+        """[steps + 1, 2], where the agent was."""
+        assert solution.task.space.mdp.cells is not None
+        return solution.task.space.mdp.cells[list(self.states)]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An agent, and what it does in every state of a finite world."""
+
+    agent: Agent
+    task: Task  # of the finite world
+    values: Array  # [S], what the agent expects
+    actions: NDArray[np.int64]  # [S], what it does
+    code: NDArray[np.uint8] | None = None  # of Boxman, the layout
+
+    @property
+    def wanted(self) -> BoolArray:
+        """[G], the goals that the task wants."""
+        return goals_to_mark(self.task)
+
+    @property
+    def desired(self) -> list[str]:
+        """The names of the goals that the task wants."""
+        names = self.task.space.goal_names
+        return [name for name, one in zip(names, self.wanted, strict=True) if one]
+
+    @cached_property
+    def returns(self) -> Array:
+        """[S], what the actions earn, exactly."""
+        return policy_return(self.task, self.actions)
+
+    @cached_property
+    def optimum(self) -> Array:
+        """[S], what the best policy earns, planned for this task alone."""
+        return optimal_v(self.task)
+
+    @property
+    def n_optimal(self) -> int:
+        """From how many starts the agent is optimal."""
+        starts = self.task.space.mdp.starts
+        with np.errstate(invalid="ignore"):  # −∞ − −∞ where nothing can be reached
+            gap = self.optimum[starts] - self.returns[starts]
+        return int((~(gap > ROUNDING)).sum())
+
+    def state_at(self, cell: Cell) -> int:
+        """The state of a cell of the map, to start in."""
+        mdp = self.task.space.mdp
+        if mdp.cells is None:
+            raise ValueError("this world has no map; --start needs one")
+        found = [s for s in np.flatnonzero((mdp.cells == cell).all(axis=1)) if not mdp.is_goal[s]]
+        if not found:
+            (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
+            raise ValueError(
+                f"--start {cell[0]},{cell[1]} is not a free cell; counted from 0,0 at the top "
+                f"left, free cells are in rows {top} to {bottom} and columns {left} to {right}"
+            )
+        if not np.isfinite(self.optimum[found[0]]):
+            raise ValueError(f"no goal can be reached from --start {cell[0]},{cell[1]}")
+        return int(found[0])
+
+    def play(self, start: int | None, seed: int) -> Episode:
+        """Play one episode from a state, or from a random one."""
+        mdp = self.task.space.mdp
+        env = World(self.task.space, task=self.task)
+        state, _ = env.reset(seed=seed, options=None if start is None else {"state": start})
+        states, total, goal = [state], 0.0, NO_GOAL
+        actions: list[str] = []
+        while goal == NO_GOAL and len(actions) <= 10 * mdp.n_states:
+            action = int(self.actions[state])
+            if not mdp.is_goal[state]:  # there, any action ends the episode
+                actions.append(mdp.action_names[action])
+            state, reward, _, _, info = env.step(action)
+            total, goal = total + float(reward), int(info["goal"])
+            states.append(int(state))
+        return Episode(
+            tuple(states), tuple(actions), total, float(self.optimum[states[0]]), int(goal)
+        )
+
+
+def solution_of(agent: Agent, seed: int) -> Solution:
+    """What an agent does everywhere; in Boxman, on the layout of the game with this seed."""
+    world = agent.skills.world
+    if isinstance(world, Boxman):
+        return _on_layout(agent, world, seed)
+    if world is not None:
+        raise Failure("these skills are of a world that is known only by playing it; use evaluate")
+    return Solution(agent, agent.task, agent.v, agent.actions)
+
+
+def _on_layout(agent: Agent, world: Boxman, seed: int) -> Solution:
+    world.task = agent.task
+    world.reset(seed=seed)
+    code = world.code
+    codes = all_cells(code[None], world.board.n_cells)
+    frames = world.games(1).frames(codes)
+    wanted = world.wanted_by(agent.task)
+    mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=wanted)
+    space = TaskSpace(
+        mdp, r_universal=agent.task.space.r_universal, r_empty=agent.task.space.r_empty
+    )
+    task = space.from_rewards(agent.task.goal_reward)
+    goals = np.zeros(mdp.n_goals, np.int64)
+    return Solution(
+        agent,
+        task,
+        np.concatenate((recover_v(agent.q_bar(frames)), task.goal_reward)),
+        np.concatenate((agent.policy.actions(frames), goals)).astype(np.int64),
+        code,
+    )

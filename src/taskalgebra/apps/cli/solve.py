@@ -1,0 +1,222 @@
+"""`taskalgebra solve`: compose an agent for any expression, and see what it does."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from taskalgebra.apps.cli import OK
+from taskalgebra.apps.cli.commands import (
+    Episodes,
+    Failure,
+    Json,
+    Quiet,
+    Seed,
+    Slip,
+    Tasks,
+    World,
+    usual_episodes,
+)
+from taskalgebra.apps.cli.output import Output
+from taskalgebra.skills import catalogue
+
+if TYPE_CHECKING:
+    from taskalgebra.apps.cli.solution import Cell, Episode, Solution
+    from taskalgebra.evaluation.play import Evaluation
+
+KINDS = (".png", ".svg", ".pdf", ".gif")
+EXAMPLES = (
+    ('solve "top ^ left"', "a top room or a left room, not both"),
+    ('solve "~(x1 | x2)" --world forty-goals --save out.png', "and a picture in a file"),
+    ('solve "A & ~B" --world maze.txt --start 1,5', "in a map of your own, from one cell"),
+    ('solve "blue ^ square" --world boxman --save out.gif', "from pixels, and a film"),
+    ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "over base tasks of your own"),
+)
+
+
+def _cell(text: str | None) -> Cell | None:
+    if text is None:
+        return None
+    row, _, column = text.partition(",")
+    if not (row.strip().isdecimal() and column.strip().isdecimal()):
+        raise typer.BadParameter(f"{text!r} is not a cell; write ROW,COLUMN, such as 1,5")
+    return int(row), int(column)
+
+
+def _picture_file(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in KINDS:
+        raise typer.BadParameter(f"{path} should end in {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+    return path
+
+
+def solve(
+    expression: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPR", help="A task over base tasks, with & | ~ ^ -> <-> and brackets."
+        ),
+    ],
+    world: World = catalogue.DEFAULT,
+    tasks: Tasks = None,
+    slip: Slip = 0.0,
+    start: Annotated[
+        str | None,
+        typer.Option(metavar="ROW,COL", help="Show an episode from this cell, counted from 0,0."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=_picture_file,
+            dir_okay=False,
+            help="Write a picture (.png, .svg, .pdf) or a film of the agent (.gif).",
+        ),
+    ] = None,
+    episodes: Episodes = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Compose an agent for a task and show what it does, without any learning.
+
+    Shows the value and the action of every cell, and the return beside the optimum.
+    """
+    cell = _cell(start)
+    if save is not None and find_spec("matplotlib") is None:
+        raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
+    output = Output(json, quiet)
+    with output.waiting("opening the world; the first time, kernels are compiled"):
+        from taskalgebra.apps.cli.solution import solution_of
+
+        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
+        agent = skills[expression]
+        solution = solution_of(agent, seed)
+        found = agent.evaluate(episodes=episodes or usual_episodes(skills), seed=seed)
+        first = None if cell is None else solution.state_at(cell)
+        episode = solution.play(first, seed) if cell is not None or save is not None else None
+        if save is not None:
+            from taskalgebra.apps.cli.pictures import save_picture
+
+            assert episode is not None
+            save_picture(solution, episode, save, seed=None if cell is not None else seed)
+    _show(output, solution, found, world)
+    if episode is not None and cell is not None:
+        _tell(output, solution, episode)
+    if save is not None:
+        output.line(f"saved     {save}")
+    output.figures(_document(solution, found, world, episode if cell else None, save))
+    return OK
+
+
+def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> None:
+    if not output.text:
+        return
+    from taskalgebra.validation import listed
+
+    agent = solution.agent
+    names = solution.desired
+    output.line(f"task      {agent.expression}")
+    simple = agent.expression.simplify()
+    if simple != agent.expression:
+        output.line(f"equals    {simple}")
+    output.line(f"wants     {listed(names, 8) or 'no goal'}")
+    _draw(output, solution)
+    cut = f", {found.unfinished} cut off" if found.unfinished else ""
+    optimum = (
+        ""
+        if found.optimal_return != found.optimal_return
+        else (f", optimum {found.optimal_return:.4f}")
+    )
+    output.line(
+        f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes from random "
+        f"starts, {100 * found.success_rate:.1f} % in a wanted goal{cut})"
+        if names
+        else f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{cut})"
+    )
+    n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
+    where = " of this layout" if solution.code is not None else ""
+    output.line(
+        f"optimal   from every start{where}"
+        if n == n_starts
+        else f"optimal   from {n} of {n_starts} starts{where}"
+    )
+
+
+def _draw(output: Output, solution: Solution) -> None:
+    """The map, as far as the terminal is wide enough."""
+    import numpy as np
+
+    from taskalgebra.drawing.terminal import layout, legend, picture
+
+    mdp = solution.task.space.mdp
+    if mdp.cells is None:
+        return
+    width = 3 * layout(mdp)[0].shape[1]
+    output.line()
+    if width > output.width:
+        output.line(
+            f"the map is {width} columns wide, the terminal {output.width}; "
+            f"--save FILE.png draws it"
+        )
+    else:
+        colour = output.colour
+        output.ansi(picture(solution.task, solution.values, solution.actions, colour=colour))
+        live = solution.values[~mdp.is_goal]
+        known = live[np.isfinite(live)]
+        if known.size:
+            output.ansi(legend(float(known.min()), float(known.max()), colour=colour))
+    output.line()
+
+
+def _tell(output: Output, solution: Solution, episode: Episode) -> None:
+    mdp = solution.task.space.mdp
+    row, column = episode.cells(solution)[0].tolist()
+    end = "nowhere, given up" if episode.goal < 0 else mdp.goal_names[episode.goal]
+    output.line(
+        f"episode   from {row},{column} to {end} in {len(episode.actions)} actions, return "
+        f"{episode.total:.4f}, optimum {episode.optimum:.4f}"
+    )
+    shown = [*episode.actions[:40], *(["…"] if len(episode.actions) > 40 else [])]
+    output.line(f"          {' '.join(shown)}")
+
+
+def _document(
+    solution: Solution,
+    found: Evaluation,
+    world: str,
+    episode: Episode | None,
+    save: Path | None,
+) -> dict[str, Any]:
+    agent, mdp = solution.agent, solution.task.space.mdp
+    live = [int(s) for s in range(mdp.n_states) if not mdp.is_goal[s]]
+    return {
+        "world": world,
+        "expression": str(agent.expression),
+        "simplified": str(agent.expression.simplify()),
+        "desired": solution.desired,
+        "n_expressible": agent.skills.n_expressible,
+        "episodes": found.episodes,
+        "mean_return": found.mean_return,
+        "standard_error": found.standard_error,
+        "optimal_return": found.optimal_return,
+        "success_rate": found.success_rate,
+        "unfinished": found.unfinished,
+        "starts": len(mdp.starts),
+        "optimal_starts": solution.n_optimal,
+        "cells": None if mdp.cells is None else mdp.cells[live],
+        "values": solution.values[live],
+        "actions": [mdp.action_names[a] for a in solution.actions[live]],
+        "episode": None
+        if episode is None
+        else {
+            "cells": episode.cells(solution),
+            "actions": episode.actions,
+            "return": episode.total,
+            "optimum": episode.optimum,
+            "goal": None if episode.goal < 0 else mdp.goal_names[episode.goal],
+        },
+        "saved": None if save is None else str(save),
+    }

@@ -1,0 +1,131 @@
+"""The server: its routes, its answers to mistakes, and its description of itself."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from taskalgebra import __version__
+from taskalgebra.apps.playground import boxman, schema
+from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal
+from taskalgebra.apps.playground.presets import presets
+from taskalgebra.apps.playground.refusals import RefusedError, read
+from taskalgebra.apps.playground.schema import ErrorAnswer
+from taskalgebra.apps.playground.solving import solve
+from taskalgebra.apps.playground.worlds import WorldCache
+
+STATIC = Path(__file__).parent / "static"
+LARGE = 2**16
+"""Cells times goals of worlds that are solved on another thread, so that nobody waits for them."""
+REQUESTS = (schema.SolveRequest, schema.BoxmanRequest)
+
+
+def create_app() -> FastAPI:
+    """The whole application, ready for uvicorn or for a test."""
+    app = FastAPI(
+        title="taskalgebra playground",
+        version=__version__,
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={"4XX": {"model": ErrorAnswer}},
+    )
+    app.add_middleware(Door)
+    _add_routes(app)
+    _add_error_answers(app)
+    _describe_requests(app)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    worlds = WorldCache()
+    large_turn = asyncio.Lock()  # one large world at a time, which bounds the memory
+    game_turn = asyncio.Lock()  # games wait here, not on threads that files and worlds need
+
+    @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
+    async def solve_world(request: Request) -> Response:
+        """Compose an expression over the tasks of a world."""
+        asked = read(await json_body(request), schema.SolveRequest)
+        world = asked.world
+        if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
+            async with large_turn:
+                return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
+        return Response(solve(asked, worlds), media_type=JSON)
+
+    @app.post(
+        "/api/boxman/play", response_model=schema.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
+    )
+    async def play_boxman(request: Request) -> Response:
+        """Play an episode of Boxman with shipped networks; the first takes some seconds."""
+        asked = read(await json_body(request), schema.BoxmanRequest)
+        async with game_turn:
+            return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    @app.get("/api/health", response_model=schema.Health)
+    async def health() -> Response:
+        """Whether the server is up, and its version."""
+        return _json({"status": "ok", "version": __version__})
+
+    @app.get("/api/presets", response_model=list[schema.Preset])
+    async def list_presets() -> Response:
+        """Worlds to start from."""
+        return _json(presets())
+
+    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
+
+
+def _add_error_answers(app: FastAPI) -> None:
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, error: RefusedError) -> Response:
+        return refusal(error)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> Response:
+        sentence = str(error.detail)
+        if error.status_code == 404:
+            sentence = f"there is nothing at {request.url.path[:60]!r}"
+        elif error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "another method")
+            sentence = f"{request.method} is not possible here; use {allowed}"
+        answer = refusal(RefusedError(sentence, status=error.status_code))
+        answer.headers.update(error.headers or {})
+        return answer
+
+
+def _takes(model: type[BaseModel]) -> dict[str, Any]:
+    """The part of the description that says what a route reads by itself."""
+    content = {JSON: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _describe_requests(app: FastAPI) -> None:
+    """Add the models of requests to the description; routes read them without FastAPI's help."""
+    _, definitions = models_json_schema(
+        [(model, "validation") for model in REQUESTS], ref_template="#/components/schemas/{model}"
+    )
+    describe = app.openapi
+
+    def described() -> dict[str, Any]:
+        description = describe()
+        description["components"]["schemas"].update(definitions["$defs"])
+        return description
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+def _json(document: Any) -> Response:
+    return Response(orjson.dumps(document), media_type=JSON)

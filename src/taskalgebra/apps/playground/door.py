@@ -1,0 +1,120 @@
+"""The door in front of the server: who may ask, how much, and how answers are marked.
+
+Only this machine can reach the server.  A page of another site could still make a browser here send
+requests; the check of the Host header refuses those that come through a name of its own, and the
+type of the content those that a form can send.
+"""
+
+from __future__ import annotations
+
+import orjson
+from fastapi import Request, Response
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from taskalgebra.apps.playground.refusals import RefusedError
+from taskalgebra.apps.playground.schema import MAX_BODY
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+JSON = "application/json"
+
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+        b"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+]
+"""Of every answer.  Styles may stand inside the page, scripts may not."""
+
+
+class Door:
+    """ASGI middleware: checks the host, counts the body as it comes in, adds headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand in front of an application."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        answering = False
+
+        async def marked(message: Message) -> None:
+            nonlocal answering
+            answering = True
+            if message["type"] == "http.response.start":
+                kept = b"no-store" if scope["path"].startswith("/api/") else b"no-cache"
+                message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
+            await send(message)
+
+        headers = Headers(scope=scope)
+        try:
+            _check_host(headers)
+            length = headers.get("content-length", "")
+            if length.isdecimal() and int(length[:20]) > MAX_BODY:
+                raise _too_large()
+        except RefusedError as error:
+            await refusal(error)(scope, receive, marked)
+            return
+        try:
+            await self.app(scope, _Limited(receive), marked)
+        except Exception as error:
+            if not answering:
+                sentence = f"the server failed with {type(error).__name__}; its terminal says more"
+                await refusal(RefusedError(sentence, status=500))(scope, receive, marked)
+            raise  # the server logs it
+
+
+class _Limited:
+    """Receives a body up to the limit, however long its sender says it is."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._n_bytes = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > MAX_BODY:
+            raise _too_large()
+        return message
+
+
+def _too_large() -> RefusedError:
+    return RefusedError(f"the request is larger than {MAX_BODY:,} bytes", status=413)
+
+
+def _check_host(headers: Headers) -> None:
+    host = headers.get("host", "")
+    name, colon, port = host.rpartition(":")
+    if not (colon and port.isdecimal()):
+        name = host
+    if name.lower() not in LOOPBACK_NAMES:
+        raise RefusedError(
+            f"the playground answers at {', '.join(LOOPBACK_NAMES)}, not at {host[:60]!r}",
+            status=400,
+        )
+
+
+async def json_body(request: Request) -> bytes:
+    """The body of a request, which must say that it is JSON."""
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() != JSON:
+        raise RefusedError(f"the content type is {given[:60]!r}, expected {JSON!r}", status=415)
+    return await request.body()
+
+
+def refusal(error: RefusedError) -> Response:
+    """The answer to a request that is refused."""
+    # What is left of a body that is too large will not be read.
+    headers = {"Connection": "close"} if error.status == 413 else {}
+    return Response(orjson.dumps(error.answer()), error.status, headers, JSON)

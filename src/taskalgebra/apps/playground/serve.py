@@ -1,0 +1,107 @@
+"""Starting the playground: a free port of this machine, warm kernels, a browser."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import webbrowser
+from collections.abc import Callable
+from threading import Thread
+
+import uvicorn
+
+from taskalgebra.apps.playground.app import create_app
+from taskalgebra.apps.playground.memory import keep_freed_memory
+from taskalgebra.apps.playground.presets import presets
+from taskalgebra.apps.playground.schema import SolveRequest
+from taskalgebra.apps.playground.solving import solve
+from taskalgebra.apps.playground.workers import second_process
+from taskalgebra.apps.playground.worlds import WorldCache
+
+LOOPBACK = "127.0.0.1"
+FIRST_PORT, N_PORTS = 8765, 20
+PATIENCE = 2
+"""Seconds that requests under way are given when the server is stopped."""
+
+
+def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -> None:
+    """Serve the playground until Ctrl-C.
+
+    Args:
+        port: the port; by default the first free one from 8765 on, and 0 takes any.
+        announce: called with the address, once the server can be reached.
+        browser: whether to open the address in a browser.
+
+    Raises:
+        OSError: the port is taken, or must not be used.
+    """
+    listener = _listen(port)
+    address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+    keep_freed_memory()
+    warm_up()
+    gc.freeze()  # what was imported stays; there is no need to look through it again and again
+    try:
+        with second_process(lambda pipe: _answer(listener, pipe)):
+            announce(address)
+            if browser:
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            _answer(listener)
+    except KeyboardInterrupt:
+        pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it
+    finally:
+        listener.close()
+
+
+def _answer(listener: socket.socket, until_closed: int | None = None) -> None:
+    """Answer requests until Ctrl-C, or until a pipe is closed."""
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=PATIENCE,
+        )
+    )
+    if until_closed is not None:
+        Thread(target=_stop, args=(server, until_closed), daemon=True).start()
+    server.run(sockets=[listener])
+
+
+def _stop(server: uvicorn.Server, when_closed: int) -> None:
+    os.read(when_closed, 1)  # returns when the other end of the pipe is closed
+    server.should_exit = True
+
+
+def warm_up() -> None:
+    """Load or compile the kernels, so that the first request does not wait for them."""
+    world = presets()[0]["world"]
+    request = SolveRequest.model_validate(
+        {"world": world, "expression": "~top ^ left", "slices": True}, strict=False
+    )
+    solve(request, WorldCache())
+
+
+def _listen(port: int | None) -> socket.socket:
+    """A listening socket of this machine alone."""
+    tried = range(FIRST_PORT, FIRST_PORT + N_PORTS) if port is None else [port]
+    for number in tried:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((LOOPBACK, number))
+            listener.listen(2048)
+        except OSError as error:
+            listener.close()
+            if port is not None:
+                raise OSError(
+                    f"port {port} cannot be used ({error.strerror}); choose another with --port, "
+                    f"or leave it out"
+                ) from None
+            continue
+        return listener
+    raise OSError(
+        f"ports {tried[0]} to {tried[-1]} are all taken; choose another with --port, or --port 0"
+    )

@@ -1,0 +1,1 @@
+"""Pictures of finite worlds: for terminals, and as images."""

@@ -1,0 +1,100 @@
+"""A world as an image: walls, floor, goals and the agent, drawn with numpy alone.
+
+A desired goal is a full blue diamond, any other an orange outline, as ◆ and ◇ are in text; shape
+and colour both tell them apart, and the two colours differ for colour-blind readers as well.  The
+agent is a dark disc with a light ring.  In an absorbing state the cell is filled with the colour of
+its goal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taskalgebra.arrays import Array, BoolArray, Image
+from taskalgebra.drawing.terminal import NOTHING, layout
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+
+Colour = tuple[int, int, int]
+
+CELL, LEAST_CELL, LONGEST_SIDE = 24, 4, 1024  # pixels
+WALL: Colour = (60, 66, 80)
+FLOOR: Colour = (247, 246, 242)
+LINE: Colour = (228, 226, 219)
+SHADE: Colour = (205, 203, 197)
+DESIRED: Colour = (0, 114, 178)
+DESIRED_FLOOR: Colour = (207, 228, 240)
+OTHER: Colour = (213, 94, 0)
+OTHER_FLOOR: Colour = (249, 227, 209)
+AGENT: Colour = (32, 34, 40)
+RING: Colour = (255, 255, 255)
+_FINER = 8  # samples a pixel and direction, for smooth edges
+
+
+class Drawing:
+    """The map of a world with the goals of a task, ready to have the agent put on it."""
+
+    def __init__(self, mdp: FiniteMDP, desired: BoolArray) -> None:
+        """Draw all that stands still."""
+        self._mdp = mdp
+        self._desired = desired
+        states, self._corner = layout(mdp)
+        self._cell = max(LEAST_CELL, min(CELL, LONGEST_SIDE // max(states.shape)))
+        self._axes = self._samples()
+        self._still = self._ground(states == NOTHING)
+        for number in range(mdp.n_goals):
+            self._diamond(self._at(self._still, int(mdp.goals[number])), bool(desired[number]))
+
+    def frame(self, state: int | None) -> Image:
+        """The picture with the agent in a state, or without an agent."""
+        image = self._still.copy()
+        if state is not None:
+            tile = self._at(image, state)
+            goal = self._mdp.goal_of_state[state]
+            if goal != NO_GOAL:
+                tile[1:, 1:] = DESIRED if self._desired[goal] else OTHER
+            y, x = self._axes
+            for radius, colour in ((0.6, RING), (0.48, AGENT)):
+                self._blend(tile, colour, y**2 + x**2 < radius**2)
+        return image
+
+    def _ground(self, wall: BoolArray) -> Image:
+        """Walls and floor, with a line between cells and the shade of the wall above."""
+        p = self._cell
+        image = np.empty((wall.shape[0] * p, wall.shape[1] * p, 3), np.uint8)
+        image[:] = WALL
+        for row, column in np.argwhere(~wall):
+            tile = image[row * p : (row + 1) * p, column * p : (column + 1) * p]
+            tile[:] = LINE
+            tile[1:, 1:] = FLOOR
+            if row and wall[row - 1, column]:
+                tile[: max(1, p // 8)] = SHADE
+        return image
+
+    def _at(self, image: Image, state: int) -> Image:
+        """The part of an image that shows the cell of a state."""
+        assert self._mdp.cells is not None
+        row, column = (self._mdp.cells[state] - self._corner) * self._cell
+        return image[row : row + self._cell, column : column + self._cell]
+
+    def _diamond(self, tile: Image, desired: bool) -> None:
+        """A goal; its floor has a tint, which the agent does not hide."""
+        tile[1:, 1:] = tint = DESIRED_FLOOR if desired else OTHER_FLOOR
+        y, x = np.abs(self._axes[0]), np.abs(self._axes[1])
+        self._blend(tile, DESIRED if desired else OTHER, y + x < 0.9)
+        if not desired:
+            self._blend(tile, tint, y + x < 0.58)
+
+    def _samples(self) -> tuple[Array, Array]:
+        """Points of a cell, several a pixel, down and across; the cell reaches from −1 to 1.
+
+        The line of a cell is its first row and column of pixels; the rest has its centre at 0.
+        """
+        pixel = (np.arange(self._cell * _FINER) + 0.5) / _FINER
+        axis = (pixel - (self._cell + 1) / 2) / ((self._cell - 1) / 2)
+        return axis[:, None], axis[None, :]
+
+    def _blend(self, tile: Image, colour: Colour, inside: BoolArray) -> None:
+        """Paint a shape onto a cell, in place; pixels at its edge take on some of the colour."""
+        p = self._cell
+        share = inside.reshape(p, _FINER, p, _FINER).mean(axis=(1, 3))[:, :, None]
+        tile[:] = np.rint(tile * (1 - share) + np.array(colour) * share).astype(np.uint8)

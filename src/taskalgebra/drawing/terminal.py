@@ -1,0 +1,147 @@
+"""A policy drawn in the terminal: the value of every cell as a colour, the action as an arrow.
+
+    ◆ a desired goal      ◇ another goal      ↑ → ↓ ← the move      · a cell without a way to a goal
+
+A snapshot has no policy: it shows the goals, and the agent as @.  On the cell of a goal that reads
+@◆, in the absorbing state of the goal ◆@◆.
+
+Colours run from dark blue (low) to yellow (high), after viridis, which stays readable for
+colour-blind readers and in grey.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.theory.tasks import Task
+from taskalgebra.worlds.finite import FiniteMDP
+
+ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
+WALL = "█"
+AGENT = "@"
+NOTHING = -1  # in a layout, the number of no state: a wall
+_VIRIDIS = np.array(
+    [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], np.float64
+)
+
+
+def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bool) -> str:
+    """Draw a policy on the map of its world, one cell three columns wide.
+
+    Args:
+        task: the task, for the marks of goals.
+        values: V(s), `[S]`.
+        actions: the policy, `[S]`.
+        colour: whether to write colours of the terminal.
+
+    Raises:
+        ValueError: the world has no map.
+    """
+    mdp = task.space.mdp
+    states, _ = layout(mdp)
+    live = np.flatnonzero(~mdp.is_goal)
+    marks = _marks(mdp, goals_to_mark(task))
+    shown = values[live][np.isfinite(values[live])]
+    low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
+    lines = []
+    for row in states:
+        line = []
+        for s in row:
+            if s == NOTHING:
+                line.append(_paint(WALL * 3, None) if colour else WALL * 3)
+                continue
+            symbol = marks.get(int(s)) or _arrow(mdp, int(actions[s]), float(values[s]))
+            level = (values[s] - low) / (high - low) if high > low else 1.0
+            known = colour and np.isfinite(values[s])
+            line.append(_paint(f" {symbol} ", float(level)) if known else f" {symbol} ")
+        lines.append("".join(line))
+    return "\n".join(lines)
+
+
+def legend(low: float, high: float, *, colour: bool, steps: int = 24) -> str:
+    """A line that explains the signs and, in colour, the scale of values."""
+    signs = f"◆ wanted   ◇ not wanted   value {low:.2f}"
+    if not colour:
+        return f"{signs} to {high:.2f}"
+    ramp = "".join(_paint(" ", i / (steps - 1)) for i in range(steps))
+    return f"{signs} {ramp} {high:.2f}"
+
+
+def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
+    """Draw the map with its goals and the agent, one cell three columns wide, without colour.
+
+    Args:
+        mdp: the world.
+        desired: `[G]`, the goals to mark as wanted.
+        agent: the state of the agent; None draws none.
+
+    Raises:
+        ValueError: the world has no map.
+    """
+    states, corner = layout(mdp)
+    marks = _marks(mdp, desired)
+    lines = [
+        [WALL * 3 if s == NOTHING else f" {marks.get(s, ' ')} " for s in row] for row in states
+    ]
+    if agent is not None:
+        assert mdp.cells is not None
+        row, column = mdp.cells[agent] - corner
+        mark = lines[row][column][1]
+        lines[row][column] = f"{mark if mdp.is_goal[agent] else ' '}{AGENT}{mark}"
+    return "\n".join("".join(line) for line in lines)
+
+
+def layout(mdp: FiniteMDP) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The map: `[rows, columns]` of states, and the cell at its corner.
+
+    One ring of wall surrounds all cells.  A cell that holds a goal has the state to act in there.
+    """
+    if mdp.cells is None:
+        raise ValueError(
+            "this world has no map to draw on; make it with from_text, or pass cells=... to "
+            "from_arrays"
+        )
+    corner = mdp.cells.min(axis=0) - 1
+    states = np.full(mdp.cells.max(axis=0) + 2 - corner, NOTHING)
+    for drawn in (mdp.goals, np.flatnonzero(~mdp.is_goal)):
+        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
+    return states, corner
+
+
+def goals_to_mark(task: Task) -> BoolArray:
+    """[G], the desired goals; of a task with more than two rewards, the goals that pay most."""
+    if task.two_valued:
+        return task.desired
+    best: BoolArray = task.goal_reward == task.goal_reward.max()
+    return best
+
+
+def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
+    """The symbol of each cell that holds a goal."""
+    assert mdp.cells is not None
+    order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
+    state_at = {tuple(mdp.cells[s]): int(s) for s in order}
+    return {
+        state_at[tuple(mdp.cells[goal])]: "◆" if wanted else "◇"
+        for goal, wanted in zip(mdp.goals, desired, strict=True)
+    }
+
+
+def _arrow(mdp: FiniteMDP, action: int, value: float) -> str:
+    if not np.isfinite(value):
+        return "·"
+    name = mdp.action_names[action]
+    return ARROWS.get(name, name[:1])
+
+
+def _paint(text: str, level: float | None) -> str:
+    """Colour a cell by its level in [0, 1]; None is a wall."""
+    if level is None:
+        return f"\x1b[38;2;110;110;110m{text}\x1b[0m"
+    place = min(max(level, 0.0), 1.0) * (len(_VIRIDIS) - 1)
+    i = min(int(place), len(_VIRIDIS) - 2)
+    red, green, blue = (_VIRIDIS[i] + (place - i) * (_VIRIDIS[i + 1] - _VIRIDIS[i])).astype(int)
+    ink = "0;0;0" if 0.3 * red + 0.59 * green + 0.11 * blue > 110 else "255;255;255"
+    return f"\x1b[48;2;{red};{green};{blue}m\x1b[38;2;{ink}m{text}\x1b[0m"

@@ -1,0 +1,1 @@
+"""Boxman, the video game of Section 5."""

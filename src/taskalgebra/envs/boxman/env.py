@@ -1,0 +1,308 @@
+"""Boxman, the video game of Section 5, as a Gymnasium environment: `TaskAlgebra/Boxman-v0`.
+
+The rules are in `boxman_board`, what networks see in `boxman_art`, what people see in
+`boxman_picture`, and many games at once in `vector_boxman`.  Observations are RGB images, 84 × 84
+on the board of the paper.  The goals are the six objects, and a goal is known to an agent by its
+*goal frame*, the image that it sees after it has collected the object.
+
+    world = Boxman("blue & square")                     # the paper's layout, by pick-up
+    world = Boxman("blue ^ square", layout="random")    # objects anywhere, at every reset
+    world = Boxman("purple", layout="random", collect="touch")   # the supplement's experiment
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taskalgebra.arrays import Array, BoolArray, Image
+from taskalgebra.envs.boxman.art import Frames, draw
+from taskalgebra.envs.boxman.board import (
+    COLOURS,
+    MOVES,
+    PAPER_MAP,
+    PAPER_OBJECTS,
+    PICK_UP,
+    SHAPES,
+    STEP_REWARD,
+    Board,
+    Cell,
+    Codes,
+    optimal_returns,
+)
+from taskalgebra.envs.boxman.games import Games
+from taskalgebra.envs.boxman.picture import Picture
+from taskalgebra.envs.boxman.window import Window
+from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import checked_action, listed, one_of
+from taskalgebra.worlds.finite import NO_GOAL
+from taskalgebra.worlds.open_world import OpenWorld
+
+if TYPE_CHECKING:
+    from taskalgebra.envs.boxman.vector import VectorBoxman
+
+Observation = Image  # [H, W, 3]
+
+FIXED, RANDOM = "fixed", "random"
+BY_PICK_UP, BY_TOUCH = "pick-up", "touch"
+RENDER_MODES = ("rgb_array", "human")
+MAX_STEPS = 20  # on the board of the paper, where the longest optimal episode has 16
+SPARE_STEPS = 6
+
+
+class Boxman(gym.Env[Observation, Any]):
+    """One game of Boxman.
+
+    Observation space: `Box(0, 255, (84, 84, 3), uint8)` on the board of the paper.  Action space:
+    `Discrete(5)`: up, right, down, left, pick up; by touch there is no pick-up.  Rewards: −0.1 a
+    step; the action after an object was collected ends the episode and pays 2 if the task wants
+    that object, else −0.1.  `info["goal"]` is the number of the object when `terminated`, −1
+    before; `info["task_rewards"]` is then what each of the named tasks would have paid.  At a reset
+    `info["optimal_return"]` is the best return that the task has from this state.  There is no step
+    limit.
+
+    Args:
+        task: the task to play: a `Task`, a name, or an expression over colours and shapes; by
+            default every object is wanted.
+        layout: "fixed" for the layout of the paper, "random" for new positions at every reset.
+        collect: "pick-up" or "touch".
+        objects: objects of your own, as {name: (row, column)}, counted from 0 at the top left; a
+            name is a colour and a shape, `"blue square"`.  A random layout needs the names alone.
+        board: the map, `#` for walls and `.` for free cells: square, surrounded by walls, with more
+            free cells than objects.  A map of n × n cells is seen as 8n + 4 pixels a side.
+        render_mode: None, "rgb_array" for a large image, or "human" for a window, which needs
+            pygame: `pip install 'taskalgebra[window]'`.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 6,
+    }
+    ID = "TaskAlgebra/Boxman-v0"
+
+    def __init__(
+        self,
+        task: Task | Expression | str | None = None,
+        *,
+        layout: str = FIXED,
+        collect: str = BY_PICK_UP,
+        objects: Mapping[str, Cell] | Sequence[str] | None = None,
+        board: str = PAPER_MAP,
+        render_mode: str | None = None,
+    ) -> None:
+        """Lay out the board and name its tasks."""
+        self.layout = one_of(layout, (FIXED, RANDOM), "layout")
+        self.collect = one_of(collect, (BY_PICK_UP, BY_TOUCH), "collect")
+        self.render_mode = one_of(render_mode, (None, *RENDER_MODES), "render_mode")
+        self.by_touch = collect == BY_TOUCH
+        given = PAPER_OBJECTS if objects is None else objects
+        if isinstance(given, str):
+            raise ValueError(f"objects is the text {given!r}, expected a list of names")
+        self.board = Board.of(board, list(given))
+        self.places = self._fixed_places(given) if layout == FIXED else None
+        places = self.places
+        self._description = {
+            "layout": layout,
+            "collect": collect,
+            "objects": list(self.board.objects)
+            if places is None
+            else dict(zip(self.board.objects, self.board.cells[places].tolist(), strict=True)),
+            "board": board,
+        }
+        self.max_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
+        """Where evaluations cut an episode off."""
+        self.sprites = draw(self.board)
+        actions = tuple(MOVES) if self.by_touch else (*MOVES, PICK_UP)
+        self.space = TaskSpace(OpenWorld(self.board.objects, actions))
+        self.tasks = self._named_tasks()
+        self.task_rewards: Array = np.stack([task.goal_reward for task in self.tasks.values()])
+        """[tasks, G], what every named task pays for every goal."""
+        self.observation_space = gym.spaces.Box(0, 255, self.sprites.ground.shape, np.uint8)
+        self.action_space = gym.spaces.Discrete(len(actions))
+        self._games = self.games(1)
+        self._started = False
+        self._picture: Picture | None = None
+        self.task = TRUE if task is None else task
+        self._window: Window | None = None
+        if render_mode == "human":
+            self._window = Window("Boxman", self.metadata["render_fps"])
+
+    def _fixed_places(self, objects: Mapping[str, Cell] | Sequence[str]) -> Codes:
+        """[objects], the cell of every object of a fixed layout."""
+        if not isinstance(objects, Mapping):
+            raise ValueError(
+                f"a fixed layout needs a cell for each of {listed(self.board.objects)}; give "
+                f'objects={{name: (row, column)}}, or choose layout="random"'
+            )
+        places: dict[int, str] = {}
+        for name, place in objects.items():
+            try:
+                cell = self.board.cell(place)
+            except ValueError as error:
+                raise ValueError(f"{name!r} has no place: {error}") from None
+            if cell in places:
+                raise ValueError(
+                    f"{places[cell]!r} and {name!r} both lie on {place}; give each object a cell "
+                    f"of its own"
+                )
+            places[cell] = name
+        return np.array(list(places), np.uint8)
+
+    def _named_tasks(self) -> dict[str, Task]:
+        """A task for each colour and each shape that some object has."""
+        board = self.board
+        features = {word for name in board.objects for word in name.split()}
+        return {
+            word: self.space.task(lambda goal, word=word: word in goal.name.split())  # type: ignore[misc]
+            for word in (*COLOURS, *SHAPES)
+            if word in features
+        }
+
+    def games(self, n_games: int) -> Games:
+        """So many games with the rules, the layout and the look of this one."""
+        return Games(self.board, self.sprites, n_games, places=self.places, by_touch=self.by_touch)
+
+    @property
+    def task(self) -> Task:
+        """The task that `step` pays for; after a change the environment must be reset."""
+        return self._task
+
+    @task.setter
+    def task(self, task: Task | Expression | str) -> None:
+        self._task = self.find_task(task)
+        self.wanted = self.wanted_by(self._task)
+        self._playing = False
+
+    def wanted_by(self, task: Task) -> BoolArray:
+        """[G], the objects that a task collects by touch: those that pay most."""
+        wanted: BoolArray = task.goal_reward == task.goal_reward.max()
+        return wanted
+
+    def find_task(self, task: Task | Expression | str) -> Task:
+        """A task by name, or by an expression over the named tasks."""
+        if isinstance(task, Task):
+            if task.space is not self.space and task.space.world != self.space.world:
+                raise ValueError("the task belongs to another world than this one")
+            return task
+        if not isinstance(task, str | Expression):
+            raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
+        expression = parse(task, self.tasks) if isinstance(task, str) else task
+        return expression.evaluate(
+            self.tasks, universal=self.space.universal, empty=self.space.empty
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start in a random state; `options["code"]` gives a state by its code instead."""
+        super().reset(seed=seed)
+        code = (options or {}).get("code")
+        if code is None:
+            self._games.start(np.zeros(1, np.int64), self.np_random)
+        else:
+            self._games.codes[:] = self.check_codes([code])
+        self._playing = self._started = True
+        self._show()
+        optimum = float(self.optimal_returns(self._games.codes)[0])
+        return self._games.frames()[0], {"goal": NO_GOAL, "optimal_return": optimum}
+
+    def check_codes(self, codes: ArrayLike) -> Codes:
+        """[N, 2 + objects], states to start in, or a ValueError that says what is wrong with them.
+
+        The agent may stand anywhere, and even hold an object; in a fixed layout, too, objects may
+        lie elsewhere.
+        """
+        checked = self.board.checked_codes(codes)
+        lie = np.sort(checked[:, 2:], axis=1)
+        twice = (lie[:, 1:] == lie[:, :-1]).any(axis=1)
+        if twice.any():
+            places = checked[np.argmax(twice), 2:].tolist()
+            raise ValueError(f"two objects lie on one cell: {places}; give each one of its own")
+        return checked
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Move or pick up; holding an object, pay its reward and end, whatever the action."""
+        if not self._playing:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        a = checked_action(action, self.space.action_names)
+        goal = int(self._games.step(np.array([a]), self.wanted)[0])
+        self._show()
+        frame = self._games.frames()[0]
+        if goal == NO_GOAL:
+            return frame, STEP_REWARD, False, False, {"goal": NO_GOAL}
+        self._playing = False
+        info = {"goal": goal, "task_rewards": self.task_rewards[:, goal]}
+        return frame, float(self._task.goal_reward[goal]), True, False, info
+
+    @property
+    def code(self) -> Codes:
+        """[2 + objects], the state as its code; `reset(options={"code": ...})` goes back to it."""
+        code: Codes = self._games.codes[0].copy()
+        return code
+
+    def optimal_returns(self, codes: Codes, task: Task | None = None) -> Array:
+        """[N], the best return from each code, exactly; by default that of the current task."""
+        return optimal_returns(
+            self.board,
+            codes,
+            (self._task if task is None else task).goal_reward,
+            by_touch=self.by_touch,
+            step_reward=STEP_REWARD,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """How to make this world again: its name and arguments."""
+        return {"id": self.ID, "arguments": self._description}
+
+    @property
+    def shared_absorbing(self) -> bool:
+        """Whether every task ends with every object, as Assumption 1 asks; not so by touch."""
+        return not self.by_touch
+
+    def vector(
+        self,
+        num_envs: int,
+        *,
+        task: Task | Expression | str | None = None,
+        max_episode_steps: int | None = None,
+    ) -> VectorBoxman:
+        """So many games of this world at once, for a task; by default the current one."""
+        from taskalgebra.envs.boxman.vector import VectorBoxman
+
+        return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)
+
+    def render(self) -> Any:
+        """The large picture as an image; with a window, which follows by itself, None."""
+        if self.render_mode is None:
+            gym.logger.warn(
+                "render() was called without a render mode; choose one when the environment is "
+                'made: render_mode="rgb_array" or render_mode="human"'
+            )
+            return None
+        if not self._started:
+            raise gym.error.ResetNeeded("call reset() before render()")
+        if self.render_mode == "human":
+            self._show()
+            return None
+        return self.picture(self._games.codes)[0]
+
+    def picture(self, codes: ArrayLike, *, agent: bool = True) -> Frames:
+        """[N, H, W, 3], the large pictures of some codes; without the agent, if so asked."""
+        if self._picture is None:
+            self._picture = Picture(self.board)
+        return self._picture.frames(self.board.checked_codes(codes), agent=agent)
+
+    def _show(self) -> None:
+        """Bring the window up to date, if there is one."""
+        if self._window is not None:
+            self._window.show(self.picture(self._games.codes)[0])
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()

@@ -1,0 +1,81 @@
+"""One layout of Boxman as a finite world, for planning and for exact answers.
+
+States are the free cells by their numbers, then one absorbing state a goal frame.  Objects do not
+move, so the cell of the agent and what it holds are all that changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.arrays import BoolArray
+from taskalgebra.envs.boxman.board import MOVES, PICK_UP, STEP_REWARD, Board
+from taskalgebra.validation import listed
+from taskalgebra.worlds.finite import FiniteMDP, from_arrays
+
+
+def finite_world(
+    board: Board, places: ArrayLike, *, by_touch: bool, wanted: ArrayLike | None = None
+) -> FiniteMDP:
+    """The world of a layout, by the rules of `boxman_board`.
+
+    By pick-up it is one world for all tasks.  By touch every task has one of its own: the goal
+    frames of objects that it does not want are never entered.
+
+    Args:
+        board: walls and objects.
+        places: `[objects]`, the number of the cell of every object, as in `code[2:]`.
+        by_touch: whether wanted objects are collected by stepping on them, without pick-up.
+        wanted: `[objects]`, true for the objects to collect by touch, of which there must be one;
+            by default all of them.  By pick-up every object is collected, and this is not read.
+    """
+    at = _checked_places(places, board)
+    cells, frames = np.arange(board.n_cells), board.n_cells + np.arange(board.n_objects)
+    if by_touch:
+        entered = np.arange(board.n_cells)
+        collected = _checked_wanted(wanted, board)
+        entered[at[collected]] = frames[collected]
+        moves = np.where(
+            board.neighbour == cells[:, None], cells[:, None], entered[board.neighbour]
+        )
+        dynamics, names = moves, tuple(MOVES)
+        starts = np.setdiff1d(cells, at)
+    else:
+        picked = np.arange(board.n_cells)
+        picked[at] = frames
+        dynamics, names = np.column_stack((board.neighbour, picked)), (*MOVES, PICK_UP)
+        starts = cells
+    absorbing = np.repeat(frames[:, None], len(names), axis=1)
+    return from_arrays(
+        np.concatenate((dynamics, absorbing)),
+        STEP_REWARD,
+        frames,
+        goal_names=board.objects,
+        action_names=names,
+        starts=starts,
+        cells=np.concatenate((board.cells, board.cells[at])),
+    )
+
+
+def _checked_places(places: ArrayLike, board: Board) -> NDArray[np.int64]:
+    at = np.asarray(places)
+    fits = at.shape == (board.n_objects,) and at.dtype.kind in "iu"
+    if not fits or at.min() < 0 or at.max() >= board.n_cells:
+        raise ValueError(
+            f"places must be cells, 0 to {board.n_cells - 1}, one for each of "
+            f"{listed(board.objects)}; got {places!r}"
+        )
+    if np.unique(at).size != at.size:
+        raise ValueError(f"two objects lie on one cell: {at.tolist()}; give each one of its own")
+    return at.astype(np.int64)
+
+
+def _checked_wanted(wanted: ArrayLike | None, board: Board) -> BoolArray:
+    chosen = np.ones(board.n_objects, np.bool_) if wanted is None else np.asarray(wanted)
+    if chosen.shape != (board.n_objects,) or chosen.dtype != np.bool_ or not chosen.any():
+        raise ValueError(
+            f"wanted must hold true or false for each of {listed(board.objects)}, with at least "
+            f"one true, or no episode ends; got {wanted!r}"
+        )
+    return chosen

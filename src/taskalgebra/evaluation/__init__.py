@@ -1,0 +1,1 @@
+"""What a policy is worth: exactly, and by letting it act."""

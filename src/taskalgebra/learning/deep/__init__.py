@@ -1,0 +1,1 @@
+"""Algorithm 1 with networks; the only place with torch."""

@@ -1,0 +1,140 @@
+"""Networks that read an image as a board of cells, and find the agent and the goal on it.
+
+`CellNetwork` is what they see.  `EgocentricNetwork`, our own for images, then sees the goal from
+where the agent stands.  `planning_network` has another that plans a way.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from taskalgebra.learning.deep.uvfa import UVFA, images
+
+
+class CellNetwork(UVFA):
+    """Finds agent and goal in an image of cells.
+
+    1. The image, halved in size, is cut into overlapping patches of 12 × 12 pixels, 8 apart; each
+       becomes a vector of features, a *cell*.
+    2. The agent is looked for: a map says how much each cell looks like it.
+    3. The goal image yields a few unit vectors; their products with the cells are maps of where it
+       may be.  A few more maps depend on the state alone.
+    """
+
+    FEATURES, STATE_MAPS, GOAL_MAPS = 32, 4, 2
+
+    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
+        """Layers for images of this shape."""
+        super().__init__(shape)
+        height, width, channels = shape
+        self.sizes = (n_actions, n_outputs)
+        self.rows, self.columns = ((side // 2 - 6) // 4 + 1 for side in (height, width))
+        self.patches = nn.Conv2d(channels, 48, 6, stride=4)
+        self.features = nn.Conv2d(48, self.FEATURES, 1)
+        self.maps = nn.Conv2d(self.FEATURES, self.STATE_MAPS, 1)
+        self.agent = nn.Conv2d(self.FEATURES, 1, 1)
+        self.goal_hidden = nn.Linear(channels * 14 * 14, 128)
+        self.goal_vectors = nn.Linear(128, self.GOAL_MAPS * self.FEATURES)
+
+    def halved(self, states: Tensor) -> Tensor:
+        """Sums of 2 × 2 pixels, centred; faster than pooling, and bytes become floats once."""
+        height, width = 2 * (states.shape[1] // 2), 2 * (states.shape[2] // 2)
+        x = states[:, :height, :width]
+        mean = self.state_mean[None, :height, :width]
+        return (_quarters(x) / 255.0 - _quarters(mean) / 255.0).permute(0, 3, 1, 2)
+
+    def cells(self, halved: Tensor) -> Tensor:
+        """[B, features, rows, columns], what is on the cells of halved images."""
+        return self.features(torch.relu(self.patches(halved)))  # type: ignore[no-any-return]
+
+    def like_agent(self, active: Tensor) -> Tensor:
+        """[B, rows · columns], how much the cells look like the agent, by their ReLU."""
+        return self.agent(active).flatten(1)  # type: ignore[no-any-return]
+
+    def like_goals(self, cells: Tensor, goals: Tensor) -> Tensor:
+        """[B, G · maps, rows · columns], how much the cells look like the goals."""
+        small = functional.adaptive_avg_pool2d(4.0 * images(goals, self.goal_mean), 14)
+        vectors = self.goal_vectors(torch.relu(self.goal_hidden(small.flatten(1))))
+        unit = functional.normalize(vectors.view(-1, self.FEATURES), dim=1)
+        flat = cells.flatten(2)
+        return unit @ (flat - flat.mean(2, keepdim=True))
+
+
+@final
+class EgocentricNetwork(CellNetwork):
+    """Sees the goal from the agent's place.
+
+    1. A softmax over cells says where the agent stands.
+    2. All maps are also moved so that the agent is in their middle: relative to it, the way to a
+       goal is much the same wherever the two are.
+    3. Two hidden layers take all maps, those of the state and those of the goal added.
+    """
+
+    HIDDEN = 256
+
+    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
+        """Layers for images of this shape."""
+        super().__init__(shape, n_actions, n_outputs)
+        n_cells = self.rows * self.columns
+        n_around = (2 * self.rows - 1) * (2 * self.columns - 1)
+        of_state = n_cells + self.STATE_MAPS * (n_cells + n_around)
+        of_goal = self.GOAL_MAPS * (n_cells + n_around)
+        self.state_norm, self.goal_norm = nn.LayerNorm(of_state), nn.LayerNorm(of_goal)
+        self.from_state = nn.Linear(of_state, self.HIDDEN)
+        self.from_goal = nn.Linear(of_goal, self.HIDDEN, bias=False)
+        self.second = nn.Linear(self.HIDDEN, self.HIDDEN)
+        self.last = nn.Linear(self.HIDDEN, n_actions * n_outputs)
+        self.register_buffer("row_shift", _shifts(self.rows), persistent=False)
+        self.register_buffer("column_shift", _shifts(self.columns), persistent=False)
+
+    def forward(self, states: Tensor, goals: Tensor) -> Tensor:
+        """All pairs of states and goals."""
+        n_states, n_goals = len(states), len(goals)
+        cells = self.cells(self.halved(states))
+        active = torch.relu(cells)
+        place = torch.softmax(3.0 * self.like_agent(active), 1)  # [B, cells]
+        own = self.maps(active).flatten(2)  # [B, maps, cells]
+        where = self.like_goals(cells, goals)
+        around = self._seen_from(place, torch.cat([own, where], 1))
+        of_state = [10.0 * place, own.flatten(1), around[:, : self.STATE_MAPS].flatten(1)]
+        of_goal = [where, around[:, self.STATE_MAPS :]]
+        state = self.from_state(self.state_norm(torch.cat(of_state, 1)))
+        goal = self.from_goal(
+            self.goal_norm(torch.cat([part.reshape(n_states, n_goals, -1) for part in of_goal], 2))
+        )
+        x = torch.relu(self.second(torch.relu(state[:, None] + goal)))
+        return self.last(x).view(n_states, n_goals, *self.sizes)  # type: ignore[no-any-return]
+
+    def _seen_from(self, place: Tensor, maps: Tensor) -> Tensor:
+        """Maps `[B, M, cells]` with the agent's place moved to the middle, `[B, M, around]`.
+
+        Σ_x place(x) · map(x + δ) for every displacement δ.  The place is taken as a row and a
+        column, which is exact where the agent was found on one cell.
+        """
+        n_batch, n_maps, _ = maps.shape
+        grid = place.view(n_batch, self.rows, self.columns)
+        by_row = functional.pad(grid.sum(2), (0, 1))[:, self.row_shift]
+        by_column = functional.pad(grid.sum(1), (0, 1))[:, self.column_shift]
+        x = maps.reshape(n_batch, n_maps * self.rows, self.columns) @ by_column.transpose(1, 2)
+        x = x.view(n_batch, n_maps, self.rows, -1).transpose(2, 3)
+        x = x.reshape(n_batch, -1, self.rows) @ by_row.transpose(1, 2)
+        return x.view(n_batch, n_maps, -1)
+
+    row_shift: Tensor
+    column_shift: Tensor
+
+
+def _quarters(x: Tensor) -> Tensor:
+    """Sums of 2 × 2 pixels of images `[B, H, W, C]`."""
+    return x[:, ::2, ::2].float() + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]
+
+
+def _shifts(n: int) -> Tensor:
+    """[2n − 1, n], the index y − δ of every displacement δ and place y; n where it is outside."""
+    displacement = torch.arange(1 - n, n)[:, None]
+    index = torch.arange(n) - displacement
+    return torch.where((index >= 0) & (index < n), index, n)

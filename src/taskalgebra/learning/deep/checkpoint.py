@@ -1,0 +1,192 @@
+"""A training on disk: one safetensors file, resumed to the same weights, in its own world only.
+
+The file holds the network, its slower copy, the optimiser, the memory, the goals met and the best
+weights so far.  It is written under a temporary name and moved, so a kill at any moment leaves the
+checkpoint before or the one after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from taskalgebra.files import replace
+from taskalgebra.learning.checkpoint import CheckpointError
+from taskalgebra.learning.deep.dqn import Learner
+from taskalgebra.worlds.open_world import goals_reached
+
+FORMAT = "taskalgebra training 1"
+_REPLAY = ("states", "following", "actions", "rewards", "goals", "telling")
+_COUNTERS = ("n_chapters", "n_updates", "n_steps")
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass
+class Progress:
+    """How a training went so far, and the best weights that it had."""
+
+    scores: list[tuple[int, float]] = field(default_factory=list)
+    """(gradient steps, score) at the end of each chapter."""
+    best: Arrays = field(default_factory=dict)
+    """The weights with the best score."""
+    seconds: float = 0.0
+    """Of training, without scoring."""
+
+    def note(self, n_updates: int, score: float, weights: Arrays) -> None:
+        """Take a score down, and keep the weights if they are the best; of equals, the later."""
+        if not self.scores or score >= max(past for _, past in self.scores):
+            self.best = {name: array.copy() for name, array in weights.items()}
+        self.scores.append((n_updates, score))
+
+
+def weights_of(network: torch.nn.Module) -> Arrays:
+    """The weights of a network as arrays."""
+    return {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
+
+
+def put_weights(network: torch.nn.Module, weights: Arrays) -> None:
+    """Give a network its weights."""
+    network.load_state_dict(
+        {name: torch.from_numpy(np.array(array)).float() for name, array in weights.items()}
+    )
+
+
+def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
+    """A hash of what a learner meets in a few seeded steps of an environment."""
+    digest = hashlib.sha256()
+    observations, _ = env.reset(seed=20_20)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        digest.update(np.ascontiguousarray(observations).tobytes())
+        actions = rng.integers(0, env.single_action_space.n, env.num_envs)  # type: ignore[attr-defined]
+        observations, rewards, terminated, _, infos = env.step(actions)
+        digest.update(np.asarray(rewards, np.float64).tobytes())
+        digest.update(goals_reached(infos, terminated).tobytes())
+    return digest.hexdigest()
+
+
+def save(path: Path, learner: Learner, progress: Progress) -> None:
+    """Write a training to a file, under a temporary name first."""
+    arrays: Arrays = {}
+    for name, network in (("network", learner.network), ("target", learner.target)):
+        arrays |= {f"{name}.{key}": array for key, array in weights_of(network).items()}
+    arrays |= {f"best.{key}": array for key, array in progress.best.items()}
+    for i, parameter in enumerate(learner.network.parameters()):
+        for key, value in learner.optimiser.state.get(parameter, {}).items():
+            arrays[f"optimiser.{i}.{key}"] = value.cpu().numpy()
+    for name in _REPLAY:
+        arrays[f"replay.{name}"] = getattr(learner.replay, name)[: learner.replay.size]
+    if learner.goals.numbers:
+        arrays["goals.observations"] = np.stack(learner.goals.observations)
+        arrays["goals.rewards"] = np.stack(learner.goals.rewards)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    record = {
+        "format": FORMAT,
+        "settings": asdict(learner.settings),
+        "seed": learner.seed,
+        "world": fingerprint(learner.env),
+        "start": learner.start,
+        "goals": learner.goals.numbers,
+        "n_added": learner.replay.n_added,
+        "scores": progress.scores,
+        "seconds": progress.seconds,
+        **{name: getattr(learner, name) for name in _COUNTERS},
+    }
+    record["checksum"] = _checksum(arrays, record)
+    arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
+    replace(path, save_arrays(arrays))
+
+
+def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
+    """One number that changes when anything does."""
+    result = zlib.crc32(json.dumps(record).encode())
+    for name, array in sorted(arrays.items()):
+        result = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), result)
+        result = zlib.crc32(array.tobytes(), result)
+    return result
+
+
+def resume(path: Path, learner: Learner) -> Progress:
+    """Bring a learner that was just made to where a saved training stands.
+
+    Raises:
+        CheckpointError: the file is damaged, or of another world, other settings or another seed.
+    """
+    try:
+        arrays = load_arrays(path.read_bytes())
+        record = json.loads(arrays.pop("record").tobytes())
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} does not hold a training: {error}; remove it, and train from the start"
+        ) from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is not of the format {FORMAT!r}")
+    if record.pop("checksum", None) != _checksum(arrays, record):
+        raise CheckpointError(f"{path} is damaged; remove it, and train from the start")
+    for name in ("world", "seed", "settings"):
+        if name not in record:
+            raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
+    if record["world"] != fingerprint(learner.env):
+        raise CheckpointError(
+            f"{path} is a training in another world; resume it in its own, or give another folder"
+        )
+    if record["seed"] != learner.seed:
+        raise CheckpointError(f"{path} was started with seed {record['seed']}, not {learner.seed}")
+    start = record.get("start")
+    if learner.start not in (None, start):
+        raise CheckpointError(f"{path} was started from another network; give that one, or none")
+    for name, value in asdict(learner.settings).items():
+        if record["settings"].get(name) != value:
+            raise CheckpointError(
+                f"{path} was started with {name} = {record['settings'].get(name)!r}, not {value!r}"
+            )
+    try:
+        return _restore(learner, arrays, record)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{path} does not hold a consistent training: {error}") from None
+
+
+def _restore(learner: Learner, arrays: Arrays, record: dict[str, Any]) -> Progress:
+    put_weights(learner.network, _below(arrays, "network"))
+    put_weights(learner.target, _below(arrays, "target"))
+    for i, parameter in enumerate(learner.network.parameters()):
+        state = _below(arrays, f"optimiser.{i}")
+        if state:
+            learner.optimiser.state[parameter] = {
+                key: torch.from_numpy(np.array(value)).to(
+                    learner.device if key != "step" else "cpu"
+                )
+                for key, value in state.items()
+            }
+    for name in _REPLAY:
+        saved = arrays[f"replay.{name}"]
+        getattr(learner.replay, name)[: len(saved)] = saved
+    learner.replay.n_added = record["n_added"]
+    if record["goals"]:
+        learner.goals.numbers[:] = record["goals"]
+        learner.goals.observations[:] = list(arrays["goals.observations"])
+        learner.goals.rewards[:] = list(arrays["goals.rewards"])
+    for name in _COUNTERS:
+        setattr(learner, name, record[name])
+    learner.start = record.get("start")
+    return Progress(
+        [(n, score) for n, score in record["scores"]], _below(arrays, "best"), record["seconds"]
+    )
+
+
+def _below(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin with a prefix and a dot, without it."""
+    start = prefix + "."
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

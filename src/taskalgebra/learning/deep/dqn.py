@@ -1,0 +1,324 @@
+"""Extended deep Q-learning: Algorithm 1 with a network, from pixels or vectors (Section 5).
+
+A universal value function approximator takes the state and the goal, both as observations, and
+yields Q̄(s, g, a) for all actions.  The learner knows no goals at first.  When an episode ends in a
+goal, the terminal observation joins the goals, and its rewards are noted; every sampled transition
+then updates all goals met so far:
+
+    target(g) = the terminal reward if g is the goal reached, else r̄_MIN   where an episode ends
+              = r + γ max_a Q̄(s', g, a), from a slower copy of the network  otherwise
+
+By Corollary 1, Q̄_M(s, g, a) = G*(s:g, a) + r_M(g): tasks that share their absorbing states differ
+in the rewards of their goals only.  So one network, trained with terminal reward 0, learns the
+return to every goal, and serves every task whose rewards were seen (`fast`).  With `own_rewards`
+a network learns Q̄_M of one task, rewards and all (`paper`).
+
+Training goes in chapters.  A chapter starts with fresh episodes, and its random numbers come from
+the seed and its own number.  What is carried on is in the checkpoint, so a training that was
+killed resumes to the same weights as one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from taskalgebra.arrays import Array
+from taskalgebra.learning.deep.heads import head_of
+from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.replay import Compact, Replay
+from taskalgebra.learning.deep.settings import DeepSettings
+from taskalgebra.learning.deep.uvfa import UVFA
+from taskalgebra.worlds.finite import NO_GOAL
+from taskalgebra.worlds.open_world import goals_reached
+
+
+class DivergedError(ArithmeticError):
+    """A training whose loss is no longer a number."""
+
+
+@dataclass
+class Goals:
+    """The goals met so far, in the order in which they were met."""
+
+    numbers: list[int] = field(default_factory=list)
+    """`info["goal"]` of each."""
+    observations: list[NDArray[Any]] = field(default_factory=list)
+    """Its terminal observation, as it was first seen."""
+    rewards: list[Array] = field(default_factory=list)
+    """[K], what each named task pays for it; [0] where the environment does not tell."""
+
+    def meet(self, number: int, observation: NDArray[Any], rewards: Array) -> None:
+        """Note a goal that is new."""
+        if number not in self.numbers:
+            self.numbers.append(number)
+            self.observations.append(observation.copy())
+            self.rewards.append(np.array(rewards, np.float64))
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What is known after a chapter of training."""
+
+    number: int
+    n_updates: int
+    n_steps: int
+    loss: float
+    n_goals: int
+
+
+@final
+class Learner:
+    """A network in training on a vector of goal environments.
+
+    Args:
+        env: `infos["goal"]` is `[N]`, the number of the goal reached where an episode terminated,
+            else −1; `infos["task_rewards"]`, where given, is `[N, K]`, what each of K tasks pays.
+            Observations are images `[H, W, C]` of bytes or vectors of floats; actions are discrete.
+        settings: what to train with.
+        seed: equal seeds train equal weights, on one machine.
+        n_goals: how many goals there may be, if that is known.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        settings: DeepSettings,
+        seed: int,
+        n_goals: int | None = None,
+    ) -> None:
+        """Check the environment and make the networks."""
+        check_environment(env)
+        self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.head = head_of(settings)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        shape = env.single_observation_space.shape
+        assert shape is not None and isinstance(env.single_action_space, Discrete)
+        self.n_actions = int(env.single_action_space.n)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.network = make_network(
+                settings.network, shape, self.n_actions, self.head.n_outputs
+            ).to(self.device)
+            self.target = make_network(
+                settings.network, shape, self.n_actions, self.head.n_outputs
+            ).to(self.device)
+        self.target.load_state_dict(self.network.state_dict())
+        self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
+        self.compact = env if isinstance(env, Compact) else None
+        stored = env.single_observation_space
+        if self.compact is None:
+            self.replay = Replay(settings.replay_size, shape, stored.dtype)
+        else:
+            code = self.compact.codes
+            self.replay = Replay(settings.replay_size, code.shape[1:], code.dtype)
+        self.goals = Goals()
+        self.start: str | None = None  # a hash of the network that it was started from
+        self.n_chapters = self.n_updates = self.n_steps = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all gradient steps were made."""
+        return self.n_updates >= self.settings.n_updates
+
+    def start_from(self, other: UVFA) -> None:
+        """Begin with the weights of a network of the same kind, its means included.
+
+        It may have been trained with more actions; the first ones are taken.  A planning network
+        takes what another has learned to see.
+        """
+        for network in (self.network, self.target):
+            network.take_from(other)
+        weights = sorted(other.state_dict().items())
+        digest = hashlib.sha256(b"".join(w.cpu().numpy().tobytes() for _, w in weights))
+        self.start = digest.hexdigest()[:16]
+
+    def chapters(self) -> Iterator[Chapter]:
+        """Train, and stop at the end of every chapter for whoever listens."""
+        if self.network.needs_start and self.start is None:
+            raise ValueError(
+                f"a {type(self.network).__name__} does not learn to see; start it from a network "
+                f"that was trained where nothing is in the way (start=...)"
+            )
+        threads = torch.get_num_threads()
+        while not self.finished:
+            torch.set_num_threads(self.settings.threads)
+            try:
+                chapter = self._chapter()
+            finally:
+                torch.set_num_threads(threads)
+            yield chapter
+
+    def _chapter(self) -> Chapter:
+        rng = np.random.default_rng([self.seed, self.n_chapters])
+        stream = self._play(rng)
+        if self.n_chapters == 0:
+            self._warm_up(stream)
+        settings = self.settings
+        last = min(settings.n_updates, self.n_updates + settings.chapter)
+        due, losses = 0.0, []
+        while self.n_updates < last:
+            due += settings.steps_per_update
+            while due >= settings.n_envs:
+                next(stream)
+                due -= settings.n_envs
+            losses.append(self._update(rng))
+        loss = float(torch.stack(losses).mean())
+        if not math.isfinite(loss):
+            raise DivergedError(
+                f"the loss is {loss} after {self.n_updates:,} gradient steps; train again with a "
+                f"lower learning rate, or look for observations and rewards that are no numbers"
+            )
+        if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
+            raise DivergedError(
+                f"the weights are no longer numbers after {self.n_updates:,} gradient steps; "
+                f"train again with a lower learning rate"
+            )
+        self.n_chapters += 1
+        return Chapter(self.n_chapters, self.n_updates, self.n_steps, loss, len(self.goals.numbers))
+
+    def _warm_up(self, stream: Iterator[None]) -> None:
+        """Play at random until there is something to learn from; note the mean inputs."""
+        patience = 100 * self.settings.learning_starts
+        while self.n_steps < self.settings.learning_starts or not self.goals.numbers:
+            next(stream)
+            if self.n_steps > patience:
+                raise ValueError(
+                    f"no goal was met in {self.n_steps:,} steps at random; the environment must "
+                    f"put the number of the goal into info['goal'] when an episode terminates"
+                )
+        rng = np.random.default_rng([self.seed, 2**31])
+        seen = self.replay.sample(1024, 0.0, rng, self.compact)
+        states, over = self._tensor(seen.observations), torch.from_numpy(seen.goals != NO_GOAL)
+        if self.settings.centred and self.start is None:
+            for network in (self.network, self.target):
+                network.centre(states, self._goal_tensor())
+        self.network.check_steps(states, self._tensor(seen.following), over.to(self.device))
+
+    def _play(self, rng: np.random.Generator) -> Iterator[None]:
+        """Step all environments once for every `next`, and remember what happens."""
+        env = self.env
+        self.replay.forget_last()
+        observations, _ = env.reset(seed=int(rng.integers(2**31)))
+        states = self._states(observations)
+        fresh = np.zeros(env.num_envs, np.bool_)  # whose step only starts a new episode
+        while True:
+            actions = self._behave(observations, rng)
+            observations, rewards, terminated, truncated, infos = env.step(actions)
+            following = self._states(observations)
+            goals = goals_reached(infos, terminated, self.n_goals)
+            for i in np.flatnonzero(goals != NO_GOAL):
+                paid = infos["task_rewards"][i] if "task_rewards" in infos else np.zeros(0)
+                self.goals.meet(int(goals[i]), observations[i], paid)
+            self.replay.add(states, actions, rewards, following, goals, ~fresh)
+            self.n_steps += int((~fresh).sum())
+            states, fresh = following, terminated | truncated
+            yield
+
+    def _states(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """What to remember of the states as they stand; environments may reuse their arrays."""
+        return np.array(observations if self.compact is None else self.compact.codes)
+
+    def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+        """ε-greedy by generalised policy improvement, argmax_a max_g Q̄(s, g, a)."""
+        settings = self.settings
+        actions = rng.integers(0, self.n_actions, len(observations))
+        over = max(0, self.n_steps - settings.learning_starts) / settings.epsilon_steps
+        epsilon = 1.0 - (1.0 - settings.epsilon_end) * min(1.0, over)
+        if epsilon < 1.0 and self.n_updates > 0:
+            greedy = rng.random(len(observations)) >= epsilon
+            if greedy.any():
+                with torch.no_grad():
+                    q_bar = self.head.values(
+                        self.network(self._tensor(observations[greedy]), self._goal_tensor())
+                    )
+                actions[greedy] = q_bar.max(1).values.argmax(-1).cpu().numpy()
+        return actions
+
+    def _update(self, rng: np.random.Generator) -> Tensor:
+        """One gradient step on one batch, for all goals met."""
+        settings, head = self.settings, self.head
+        batch = self.replay.sample(settings.batch_size, settings.telling_share, rng, self.compact)
+        goals = self._goal_tensor()
+        numbers = torch.tensor(self.goals.numbers, device=self.device)  # [G]
+        if 0 < settings.goals_per_update < len(numbers):
+            some = rng.choice(len(numbers), settings.goals_per_update, replace=False)
+            goals, numbers = goals[some], numbers[some]
+        states, following = self._tensor(batch.observations), self._tensor(batch.following)
+        actions = torch.from_numpy(batch.actions).to(self.device)
+        rewards = torch.from_numpy(batch.rewards).to(self.device)
+        reached = torch.from_numpy(batch.goals).to(self.device)[:, None]  # [B, 1]
+        with torch.no_grad():
+            onward = head.backup(self.target(following, goals), rewards, settings.discount)
+            terminal = rewards if settings.own_rewards else torch.zeros_like(rewards)
+            known = torch.where(reached == numbers, terminal[:, None], settings.low)
+            over = reached != NO_GOAL
+            target = torch.where(over[..., None], head.certain(known), onward)
+        rows = torch.arange(len(actions), device=self.device)
+        outputs = self.network(states, goals)
+        loss = head.loss(outputs[rows, :, actions], target)
+        loss = loss + self.network.model_loss(states, actions, following, over.squeeze(1))
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._learning_rate()
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_clip)
+        self.optimiser.step()
+        self.n_updates += 1
+        self._follow()
+        return loss.detach()
+
+    def _learning_rate(self) -> float:
+        done = self.n_updates / self.settings.n_updates
+        if not self.settings.annealed or done < 0.5:
+            return self.settings.learning_rate
+        return self.settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * (2.0 * done - 1.0)))
+
+    def _follow(self) -> None:
+        """Move the slower copy towards the network."""
+        rate = self.settings.target_rate
+        with torch.no_grad():
+            if rate > 0.0:
+                torch._foreach_lerp_(
+                    list(self.target.parameters()), list(self.network.parameters()), rate
+                )
+            elif self.n_updates % self.settings.target_every == 0:
+                self.target.load_state_dict(self.network.state_dict())
+
+    def _goal_tensor(self) -> Tensor:
+        return self._tensor(np.stack(self.goals.observations))
+
+    def _tensor(self, observations: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.require(observations, None, ["C", "W"])).to(self.device)
+
+
+def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
+    """Refuse an environment that the learner cannot use, and say why."""
+    if not isinstance(env, VectorEnv):
+        raise TypeError(f"expected a vector of environments, as gym.make_vec makes it, got {env!r}")
+    if not isinstance(env.single_action_space, Discrete) or env.single_action_space.start != 0:
+        raise ValueError(
+            f"the actions must be Discrete and start at 0, got {env.single_action_space}"
+        )
+    space = env.single_observation_space
+    if not isinstance(space, Box) or len(space.shape) not in (1, 3):
+        raise ValueError(
+            f"observations must be images [H, W, C] or vectors, a Box with 3 axes or 1; got {space}"
+        )
+    if len(space.shape) == 3 and space.dtype != np.uint8:
+        raise ValueError(f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}")
+    if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) != AutoresetMode.NEXT_STEP:
+        raise ValueError(
+            "the learner needs autoreset_mode NEXT_STEP, so that it sees terminal observations; "
+            "pass vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.NEXT_STEP}"
+        )

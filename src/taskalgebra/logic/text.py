@@ -1,0 +1,266 @@
+"""The written form of expressions: tokens, grammar, names and error messages.
+
+The table of operators stands in `logic.expression`; here it is `_SYMBOLS`.  A name is an
+identifier, or any text in quotes, where a backslash takes the next character as it is.
+
+`postfix` turns text into the operands and operators of the formula, operands first.  It runs in
+time linear in the text, with a stack of its own, so no depth of nesting is too much for it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+_WINDOW = 72
+_LONGEST_KNOWN_LIST = 8
+
+
+class ExpressionError(ValueError):
+    """A formula that cannot be read or used, with the place in the text.
+
+    Attributes:
+        reason: What is wrong and what to write instead.
+        text: The formula.
+        position: Index into `text`, from 0 to `len(text)`.
+    """
+
+    def __init__(self, reason: str, text: str = "", position: int = 0) -> None:
+        """Keep the parts; `str` puts them together."""
+        super().__init__(reason, text, position)
+        self.reason = reason
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        """The reason, the line of the formula, and a caret under the position."""
+        if not self.text:
+            return self.reason
+        start = self.text.rfind("\n", 0, self.position) + 1
+        end = self.text.find("\n", self.position)
+        end = len(self.text) if end < 0 else end
+        first = max(start, min(self.position - _WINDOW // 2, end - _WINDOW + 2))
+        last = min(end, first + _WINDOW - 2)
+        before = "…" * (first > start) + _printable(self.text[first : self.position])
+        after = _printable(self.text[self.position : last]) + "…" * (last < end)
+        return f"{self.reason}\n  {before}{after}\n  {' ' * _columns(before)}^"
+
+
+def _printable(text: str) -> str:
+    """Text that fills one line: tabs become blanks, other characters without a shape become �."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in text)
+
+
+def _columns(text: str) -> int:
+    """The width of text on a terminal."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+class Symbol(NamedTuple):
+    """An operand, an operator or a parenthesis: what it means and how tightly it binds."""
+
+    kind: str  # "name", "true", "false", a word of the table of operators, "(" or ")"
+    level: int = 0
+    starts: bool = False  # whether it stands at the start of an operand, not behind one
+    right_to_left: bool = False
+    name: str = ""
+
+
+_NOT = Symbol("not", 6, starts=True)
+_OPEN = Symbol("(", starts=True)
+_CLOSE = Symbol(")")
+
+_SYMBOLS: Final = {
+    **dict.fromkeys(("~", "¬", "not"), _NOT),
+    **dict.fromkeys(("&", "∧", "and"), Symbol("and", 5)),
+    "nand": Symbol("nand", 5),
+    **dict.fromkeys(("^", "⊻", "⊕", "xor"), Symbol("xor", 4)),
+    **dict.fromkeys(("|", "∨", "or"), Symbol("or", 3)),
+    "nor": Symbol("nor", 3),
+    **dict.fromkeys(("->", "→", "implies"), Symbol("implies", 2, right_to_left=True)),
+    **dict.fromkeys(("<->", "↔", "iff"), Symbol("iff", 1)),
+    **dict.fromkeys(("true", "⊤"), Symbol("true", starts=True)),
+    **dict.fromkeys(("false", "⊥"), Symbol("false", starts=True)),
+    "(": _OPEN,
+    ")": _CLOSE,
+}
+
+RESERVED: Final = frozenset(word for word in _SYMBOLS if word.isalpha())
+"""The words that are not names, in lower case."""
+
+_HINTS: Final = {
+    **dict.fromkeys(("&&", "*", "/\\", "⋀", "·"), "write & for and"),
+    **dict.fromkeys(("||", "+", "\\/", "⋁"), "write | for or"),
+    **dict.fromkeys(("!", "∼"), "write ~ for not"),
+    **dict.fromkeys(("!=", "<>", "≠"), "write ^ for exclusive or"),
+    **dict.fromkeys(("=>", "⇒", "⊃"), "write -> for implies"),
+    **dict.fromkeys(("==", "=", "<=>", "⇔", "≡"), "write <-> for if and only if"),
+    **dict.fromkeys("[]{}", "group with ( and )"),
+    "-": "write ~ for not; write a name with a hyphen in quotes",
+    "0": "write false for the empty task",
+    "1": "write true for the universal task",
+}
+_QUOTE_IT = "write a name that is not a plain word in quotes"
+
+_SIGNS = "∧∨¬⊻⊕→↔⊤⊥"
+_TOKEN = re.compile(
+    rf"""\s*+(
+    (?P<foreign>&&|\|\||<=>|<>|[!=]=|=>|/\\|\\/)
+  | (?P<symbol><->|->|[&|^~()]|[{_SIGNS}])
+  | (?P<word>[^\s\x00-/:-@\[-^`{{-\x7f{_SIGNS}]+)
+  | (?P<quoted>'[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*")
+  | (?P<other>.)
+  | \Z)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def token_end(text: str, position: int) -> int:
+    """Where the token at a position ends; a name whose quotes are never closed has no end."""
+    token = _TOKEN.match(text, position)
+    assert token is not None  # any character is a token, and so is the end
+    return len(text) if token["other"] in ("'", '"') else token.end()
+
+
+def quote(name: str) -> str:
+    """The name as it is written in a formula: plain if it can be, else in quotes."""
+    if name.isidentifier() and name.lower() not in RESERVED:
+        return name
+    mark = '"' if "'" in name and '"' not in name else "'"
+    return mark + name.replace("\\", "\\\\").replace(mark, "\\" + mark) + mark
+
+
+def unknown_name(name: str, known: Collection[str]) -> str:
+    """The words for a name that is not among the known ones, with the closest of them."""
+    some = sorted(known)[:_LONGEST_KNOWN_LIST]
+    listed = ", ".join(map(_as_written, some)) or "no tasks"
+    more = f", … ({len(known)} in all)" if len(known) > len(some) else ""
+    return f"unknown task {_brief(name, quoted=True)}; known: {listed}{more}." + _closest(
+        name, known
+    )
+
+
+def _closest(name: str, known: Collection[str]) -> str:
+    """A question with the known name most like this one, or nothing."""
+    if len(name) > _WINDOW or len(known) > 1000:
+        return ""
+    alike = {other.casefold(): other for other in known if len(other) <= _WINDOW}
+    found = get_close_matches(name.casefold(), alike, n=1)
+    return f" Did you mean {alike[found[0]]!r}?" if found else ""
+
+
+def _as_written(name: str) -> str:
+    """A known name inside a message: in quotes where a formula needs them."""
+    return quote(name) if name.isprintable() and len(name) <= _WINDOW else _brief(name)
+
+
+def _brief(name: str, *, quoted: bool = False) -> str:
+    """A name inside a message: cut, and with control characters escaped."""
+    short = name if len(name) <= _WINDOW else name[:_WINDOW] + "…"
+    return repr(short) if quoted or not short.isprintable() else short
+
+
+def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
+    """The formula with operands before operators (Dijkstra's shunting yard).
+
+    Args:
+        text: The formula.
+        names: The names that may occur, or None for any.
+
+    Raises:
+        ExpressionError: At the first mistake.
+    """
+    known = None if names is None else frozenset(names)
+    read: dict[str, Symbol] = {}
+    waiting: list[Symbol] = []  # operators and open parentheses
+    opened: list[int] = []  # the places of the open parentheses
+    want_operand = True
+    previous = ""
+    for match in _TOKEN.finditer(text):
+        token = match[1]
+        symbol = read.get(token)
+        if symbol is None:
+            if not token:
+                break
+            symbol = read[token] = _read(match, known)
+        if symbol.starts is not want_operand:
+            raise _misplaced(want_operand, previous, token, text, match.start(1))
+        previous = token
+        if want_operand:
+            if symbol is _OPEN:
+                opened.append(match.start(1))
+                waiting.append(symbol)
+            elif symbol is _NOT:
+                waiting.append(symbol)
+            else:
+                yield symbol
+                want_operand = False
+            continue
+        reach = symbol.level + symbol.right_to_left  # how tight an operator before it must be
+        while waiting and waiting[-1].level >= reach and waiting[-1] is not _OPEN:
+            yield waiting.pop()
+        if symbol is not _CLOSE:
+            waiting.append(symbol)
+            want_operand = True
+        elif waiting:
+            waiting.pop()
+            opened.pop()
+        else:
+            raise ExpressionError("this ')' closes no '('", text, match.start(1))
+    if want_operand:
+        raise _misplaced(want_operand, previous, "", text, len(text))
+    if opened:
+        raise ExpressionError("this '(' is never closed", text, opened[-1])
+    yield from reversed(waiting)
+
+
+def _misplaced(
+    want_operand: bool, previous: str, token: str, text: str, position: int
+) -> ExpressionError:
+    """The error of an operator, or the end, where an operand must stand, or the other way round."""
+    found = _brief(token, quoted=True) if token else "the end"
+    before = _brief(previous, quoted=True)
+    if not previous and not token:
+        reason = "the formula is empty; write a task name"
+    elif want_operand:
+        place = f"after {before}" if previous else "first"
+        reason = f"expected a task name {place}, found {found}"
+    else:
+        reason = f"expected an operator such as & or | between {before} and {found}; {_QUOTE_IT}"
+    return ExpressionError(reason, text, position)
+
+
+def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
+    """What one token means."""
+    token, text, position = match[1], match.string, match.start(1)
+    symbol = _SYMBOLS.get(token.lower())
+    if symbol is not None:
+        return symbol
+    if match["quoted"]:
+        token = _ESCAPE.sub(r"\1", token[1:-1])
+        if not token:
+            raise ExpressionError("a task name cannot be empty", text, position)
+    elif not match["word"]:
+        raise ExpressionError(_unexpected(token), text, position)
+    elif not token.isidentifier():
+        for i, character in enumerate(token):
+            if not ("a" + character).isidentifier():
+                raise ExpressionError(_unexpected(character), text, position + i)
+        raise ExpressionError(_unexpected(token), text, position)  # such as 2b
+    if known is not None and token not in known:
+        raise ExpressionError(unknown_name(token, known), text, position)
+    return Symbol("name", starts=True, name=token)
+
+
+def _unexpected(token: str) -> str:
+    """The words for a token that no formula has."""
+    if token in ("'", '"'):
+        return f"this {token} opens a name that is never closed"
+    return f"unexpected {_brief(token, quoted=True)}; {_HINTS.get(token, _QUOTE_IT)}"

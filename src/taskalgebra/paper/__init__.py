@@ -1,0 +1,1 @@
+"""The paper, reproduced: experiments, figures, claims, report."""

@@ -1,0 +1,127 @@
+"""Fig. 2 and its twin in the supplement: learned extended values, composed without learning more.
+
+With the sparse rewards of the paper and with dense ones, tasks L and T are learned, and from them
+L ∨ T, L ∧ T, L xor T and L nor T are composed.  The bounds Q̄_U and Q̄_∅ are learned as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskalgebra.arrays import Array
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.evaluation.play import policy_return
+from taskalgebra.learning.q_learning import Settings
+from taskalgebra.logic.algebra import Bounds
+from taskalgebra.logic.expression import parse
+from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
+from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, Setting, learn
+from taskalgebra.planning.exact import optimal_v, q_bar_star
+from taskalgebra.theory.extended import compose, recover_v
+from taskalgebra.theory.policy import greedy
+
+NAME = "composition"
+PANELS = {
+    "left": "L",
+    "top": "T",
+    "left | top": "L ∨ T",
+    "left & top": "L ∧ T",
+    "(left | top) & ~(left & top)": "L xor T",
+    "~(left | top)": "L nor T",
+}
+REWARDS = ("sparse", "dense")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Learn L, T and the bounds, with sparse and with dense rewards; compose four tasks."""
+
+    epsilon: float = 1.0
+    """ε, how often the learner acts at random."""
+    learning_rate: float = 1.0
+    """α."""
+    learning_episodes: int = 500
+    """Episodes to learn each table for."""
+    seed: int = 0
+    """Of all random numbers."""
+
+
+QUICK = Config()
+
+
+def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+    """Run the experiment.
+
+    The main table has one row a free cell: V̄(s, g) for the four goals, V(s) and the greedy action.
+    The table `composition_errors` compares each panel with exact planning.
+    """
+    names = (*BASE, "true", "false")
+    jobs = [(i, j) for i in range(len(REWARDS)) for j in range(len(names))]
+
+    def learned(job: tuple[int, int]) -> Array:
+        i, j = job
+        return learn(
+            Setting(dense=REWARDS[i] == "dense"),
+            names[j],
+            episodes=config.learning_episodes,
+            learning=Settings(config.learning_rate, config.epsilon),
+            seed=seed_of(config.seed, i, j),
+        )[0]
+
+    tables = dict(zip(jobs, spread(learned, jobs, workers=workers, progress=progress), strict=True))
+    cells, errors = [], []
+    for i, rewards in enumerate(REWARDS):
+        values = {name: tables[i, j] for j, name in enumerate(names)}
+        bounds = Bounds(values["true"], values["false"])
+        for text, panel in PANELS.items():
+            q_bar = compose(parse(text, BASE), {name: values[name] for name in BASE}, bounds)
+            cells += _cells(rewards, panel, q_bar)
+            errors.append((rewards, panel, *_errors(rewards, text, q_bar)))
+    columns = ("rewards", "panel", "row", "column")
+    goals = FourRooms().space.mdp.goal_names
+    return Result(
+        NAME,
+        as_json(config),
+        {
+            NAME: Table.of_rows((*columns, *goals, "v", "action"), cells),
+            f"{NAME}_errors": Table.of_rows(
+                ("rewards", "panel", "largest_error", "optimal_starts", "starts"), errors
+            ),
+        },
+    )
+
+
+def _cells(rewards: str, panel: str, q_bar: Array) -> list[tuple[object, ...]]:
+    mdp = FourRooms().space.mdp
+    if mdp.cells is None:
+        raise ValueError("Four Rooms is a map")
+    v_bar, v, actions = q_bar.max(axis=-1), recover_v(q_bar), greedy(q_bar)
+    return [
+        (
+            rewards,
+            panel,
+            *(int(i) for i in mdp.cells[s]),
+            *(round(float(x), 12) for x in (*v_bar[s], v[s])),
+            mdp.action_names[actions[s]],
+        )
+        for s in mdp.starts
+    ]
+
+
+def _errors(rewards: str, text: str, q_bar: Array) -> tuple[float, int, int]:
+    """|Q̄ − Q̄*| of the composite task with these rewards, and how many starts act optimally.
+
+    The policy is judged in the sparse task, as in the other experiments.
+    """
+    world = Setting(dense=rewards == "dense").world()
+    task = world.find_task(text)
+    (exact,) = q_bar_star(world.space, [task], r_bar_min=R_BAR_MIN).values
+    states = np.arange(world.space.mdp.n_states)
+    error = float(np.abs(q_bar - exact.q_bar(states)).max())
+    sparse = FourRooms().find_task(text)
+    starts = sparse.space.mdp.starts
+    gap = optimal_v(sparse)[starts] - policy_return(sparse, greedy(q_bar))[starts]
+    return error, int((gap <= 1e-9).sum()), int(starts.size)

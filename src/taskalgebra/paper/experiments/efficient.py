@@ -1,0 +1,171 @@
+"""Cheaper than the paper: steps to master all 2^40 tasks of Four Rooms, and what each idea saves.
+
+Ours, and so named in every figure; the paper stops at Algorithm 1.  A row counts the environment
+steps until the tables of the six base tasks, and of M_U and M_∅, are within a tolerance of Q̄* in
+every state, goal and action.  All 2^40 tasks follow by composition.
+
+- `paper`: plain Q-learning on *one* single-goal task (run i learns goal i modulo 40), and
+  Algorithm 1 on the six base tasks, one after the other; neither learns M_U and M_∅.
+- `added`: to Algorithm 1, one idea after the other; see `learning.few_steps`.  The last
+  but one is ours.  The last also assumes that r(g, a) does not depend on a.
+- `removed`: from ours, one idea at a time.  With one stream there is no second task to start, so
+  that idea counts only where the stream is gone.
+
+There are 720 pairs of a state and an action, and each of 40 goals must be entered five times to see
+what its five last actions pay: no agent needs fewer than 720 + 40·4 = 880 steps.  Without replay
+the count ends when an examiner, who knows Q̄*, finds no entry wrong, as in the paper.  With replay
+it ends when the agent itself knows that it is done; the tables are then compared with Q̄*.
+
+    python -m taskalgebra.paper.experiments.efficient          # all 100 runs, into results/tabular
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taskalgebra.arrays import Array
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.learning.few_steps.learner import Ideas, Mastery, master
+from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning, q_learning
+from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
+from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
+from taskalgebra.planning.exact import optimal_q, q_bar_star
+from taskalgebra.theory.tasks import Task
+from taskalgebra.validation import count
+
+NAME = "efficient"
+PAPER, ADDED, REMOVED = "paper", "added", "removed"
+ONE_TASK = "Q-learning, one single-goal task"
+ALGORITHM_1 = "Algorithm 1, six base tasks"
+OURS = "+ exploring"
+
+AGENTS: tuple[tuple[str, str, Ideas | None], ...] = (
+    (PAPER, ONE_TASK, None),
+    (PAPER, ALGORITHM_1, None),
+    (ADDED, "+ second from first", Ideas(one_stream=False, replay=False, explore=False)),
+    (ADDED, "+ one stream", Ideas(replay=False, explore=False)),
+    (ADDED, "+ replay", Ideas(explore=False)),
+    (ADDED, OURS, Ideas()),
+    (ADDED, "+ one reward per goal", Ideas(one_reward_per_goal=True)),
+    (REMOVED, "without one stream", Ideas(one_stream=False)),
+    (REMOVED, "without one stream, second from first", Ideas(one_stream=False, warm_start=False)),
+    (REMOVED, "without replay", Ideas(replay=False)),
+    (REMOVED, "without exploring", Ideas(explore=False)),
+)
+"""Kind, name and ideas, in the order of the table; the learners of the paper have no ideas."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Master the 40-goal world with each set of ideas, many times."""
+
+    runs: int = 100
+    """How often each agent learns; error bars are standard deviations over runs."""
+    r_universal: float = 1.0
+    """The reward of a desired goal."""
+    step_reward: float = -0.01
+    """The reward of every step, and of any other goal."""
+    tolerance: float = 1e-5
+    """A table is learned when no entry is further from the optimum."""
+    seed: int = 0
+    """Of all random numbers."""
+
+
+QUICK = Config(runs=2)
+
+
+def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+    """Run the experiment: one row an agent and run."""
+    world = FourRooms(40, r_universal=config.r_universal, step_reward=config.step_reward)
+    optimum = _optimum(world)
+    single = [world.space.task([goal]) for goal in range(world.space.mdp.n_goals)]
+    single_optimum = [optimal_q(task) for task in single]
+
+    def one_task(i: int) -> int:
+        goal, seed = i % len(single), seed_of(config.seed, i)
+        stop = Stop(optimum=single_optimum[goal], tolerance=config.tolerance)
+        return finished(q_learning(single[goal], stop, seed=seed)).n_steps
+
+    def six_tasks(i: int) -> int:
+        total = 0
+        for k, task in enumerate(world.tasks.values()):
+            stop = Stop(optimum=optimum[task], tolerance=config.tolerance)
+            seed = seed_of(config.seed, i, k)
+            learned = goal_oriented_q_learning(task, stop, seed=seed, r_bar_min=R_BAR_MIN)
+            total += finished(learned).n_steps
+        return total
+
+    def all_tasks(ideas: Ideas, i: int) -> int:
+        mastery = master(
+            world.space,
+            world.tasks,
+            seed=seed_of(config.seed, i),
+            ideas=ideas,
+            r_bar_min=R_BAR_MIN,
+            optimum=optimum,
+            tolerance=config.tolerance,
+        )
+        _require_exact(mastery, optimum, config.tolerance)
+        return mastery.n_steps
+
+    def row(job: tuple[str, str, Ideas | None, int]) -> tuple[str, str, int, int]:
+        kind, name, ideas, i = job
+        if ideas is not None:
+            return kind, name, i, all_tasks(ideas, i)
+        return kind, name, i, one_task(i) if name == ONE_TASK else six_tasks(i)
+
+    jobs = [(*agent, i) for agent in AGENTS for i in range(count(config.runs, "runs"))]
+    rows = spread(row, jobs, workers=workers, progress=progress)
+    table = Table.of_rows(("kind", "idea", "run", "steps"), rows)
+    return Result(NAME, as_json(config), {NAME: table})
+
+
+def _optimum(world: FourRooms) -> dict[Task, Array]:
+    """Q̄* of the base tasks, of M_U and of M_∅."""
+    space = world.space
+    tasks = [*world.tasks.values(), space.universal, space.empty]
+    states = np.arange(space.mdp.n_states)
+    plan = q_bar_star(space, tasks, r_bar_min=R_BAR_MIN)
+    return {task: q.q_bar(states) for task, q in zip(tasks, plan.values, strict=True)}
+
+
+def _require_exact(mastery: Mastery, optimum: dict[Task, Array], tolerance: float) -> None:
+    """An agent that believes to be done is examined."""
+    tables = {task: mastery.values[name].table for name, task in mastery.tasks.items()}
+    tables[mastery.space.universal] = mastery.bounds.tables.universal
+    tables[mastery.space.empty] = mastery.bounds.tables.empty
+    error = max(float(np.abs(table - optimum[task]).max()) for task, table in tables.items())
+    if not mastery.finished or not error <= tolerance:
+        raise RuntimeError(f"{mastery!r} is off the optimum by {error:g}; this is a bug")
+
+
+def summary(result: Result) -> str:
+    """Mean and standard deviation of the steps of each agent, as text."""
+    lines = []
+    for name in result.table.distinct("idea"):
+        steps = result.table.where(idea=name)["steps"]
+        spread_of_runs = steps.std(ddof=1) if steps.size > 1 else 0.0
+        lines.append(f"{name:<38} {steps.mean():>9,.0f} ± {spread_of_runs:,.0f}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the experiment from the command line, and save it."""
+    parser = ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=Config.runs)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("results/tabular"))
+    options = parser.parse_args(arguments)
+    result = run(Config(runs=options.runs), options.workers)
+    result.save(options.out)
+    print(summary(result))
+
+
+if __name__ == "__main__":
+    main()

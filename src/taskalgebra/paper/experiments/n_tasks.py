@@ -1,0 +1,83 @@
+"""Fig. 3b: how many tasks can be solved from K learned ones.
+
+With disjunction alone 2^K − 1, one for every non-empty subset of the learned tasks.  With the whole
+algebra 2^(2^K), one for every Boolean function of them.  For small K both are also counted, by
+composing goal sets until nothing new appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+from taskalgebra.paper.experiments.parallel import Progress
+from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.theory.base_tasks import minimal_labels
+from taskalgebra.validation import count
+
+NAME = "n_tasks"
+NOT_COUNTED = -1
+
+
+@dataclass(frozen=True)
+class Config:
+    """Evaluate two formulas, and count where counting is possible."""
+
+    most_learned: int = 6
+    """The largest number K of learned tasks."""
+    most_counted: int = 4
+    """Up to this K the tasks are also counted one by one; at 4 there are 65,536."""
+
+
+QUICK = Config(most_counted=3)
+
+
+def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+    """Run the experiment: one row a number of learned tasks; `counted` is −1 where not counted."""
+    rows = []
+    for k in range(1, count(config.most_learned, "most_learned") + 1):
+        either = both = NOT_COUNTED
+        if k <= config.most_counted:
+            either, both = _n_disjunctions(k), _n_compositions(k)
+        rows.append((k, float(2**k - 1), float(2 ** (2**k)), either, both))
+        if progress is not None:
+            progress(k / config.most_learned)
+    names = ("learned", "disjunction", "algebra", "disjunction_counted", "algebra_counted")
+    return Result(NAME, as_json(config), {NAME: Table.of_rows(names, rows)})
+
+
+def _base_sets(k: int) -> list[int]:
+    """K base tasks that tell 2^K goals apart, each as a set of goals in the bits of a number."""
+    labels = minimal_labels(2**k)
+    return [sum(1 << g for g in range(2**k) if labels[g, j]) for j in range(k)]
+
+
+def _n_disjunctions(k: int) -> int:
+    """The different unions of one or more base tasks."""
+    base = _base_sets(k)
+    found = set()
+    for size in range(1, k + 1):
+        for chosen in combinations(base, size):
+            union = 0
+            for goals in chosen:
+                union |= goals
+            found.add(union)
+    return len(found)
+
+
+def _n_compositions(k: int) -> int:
+    """The different sums of products of the base tasks and their complements."""
+    everything = (1 << 2**k) - 1
+    literals = {*_base_sets(k), *(everything & ~goals for goals in _base_sets(k))}
+    products = _closure(literals, literals, lambda goals, literal: goals & literal)
+    return len(_closure(products, products, lambda goals, product: goals | product))
+
+
+def _closure(first: set[int], others: set[int], operation: Callable[[int, int], int]) -> set[int]:
+    """What can be made of the first sets by applying an operation with the others repeatedly."""
+    found, new = set(first), set(first)
+    while new:
+        new = {operation(goals, other) for goals in new for other in others} - found
+        found |= new
+    return found

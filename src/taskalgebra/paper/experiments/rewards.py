@@ -1,0 +1,65 @@
+"""Fig. 1: rewards of two regions of a plane, their negation, union, intersection and average.
+
+M_LEFT pays for ending left of the y-axis, M_DOWN for ending below the x-axis.  The operators are
+those of Definition 1.  The average is what others use in place of ∧ (Haarnoja et al. 2018, Hunt et
+al. 2019); it pays for regions that only one of the tasks wants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskalgebra.logic.algebra import Bounds, conjunction, disjunction, negation
+from taskalgebra.paper.experiments.parallel import Progress
+from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.validation import count
+
+NAME = "rewards"
+PANELS = {
+    "left": "LEFT",
+    "down": "DOWN",
+    "not_left": "¬LEFT",
+    "disjunction": "LEFT ∨ DOWN",
+    "conjunction": "LEFT ∧ DOWN",
+    "average": "average",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Two tasks on a square around the origin."""
+
+    r_universal: float = 1.0
+    """r_U, for ending in a region that the task wants."""
+    r_empty: float = 0.0
+    """r_∅, for ending anywhere else."""
+    resolution: int = 20
+    """Points along each side of the square, at the centres of equal cells."""
+
+
+QUICK = Config()
+
+
+def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+    """Run the experiment: one row a point of the plane, one column a reward function."""
+    n = count(config.resolution, "resolution")
+    ticks = (np.arange(n) + 0.5) / n * 2 - 1
+    x, y = (axis.ravel() for axis in np.meshgrid(ticks, ticks))
+    bounds = Bounds(np.full(x.size, config.r_universal), np.full(x.size, config.r_empty))
+    left = np.where(x < 0, bounds.universal, bounds.empty)
+    down = np.where(y < 0, bounds.universal, bounds.empty)
+    columns = {
+        "x": x,
+        "y": y,
+        "left": left,
+        "down": down,
+        "not_left": negation(left, bounds),
+        "disjunction": disjunction(left, down),
+        "conjunction": conjunction(left, down),
+        "average": (left + down) / 2,
+    }
+    if progress is not None:
+        progress(1.0)
+    return Result(NAME, as_json(config), {NAME: Table(columns)})

@@ -1,0 +1,121 @@
+"""What the Four Rooms experiments share: the penalty, learned tables, and optima to compare with.
+
+Tasks of a table are written as expressions over `top` and `left`, in the order of `SIXTEEN`: the
+shortest sum of products of each of the 16 Boolean functions.  Where the paper's assumptions do not
+hold, two expressions of one function can give two different policies; these are the ones measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.learning.q_learning import (
+    Run,
+    Settings,
+    Stop,
+    begin,
+    goal_oriented_q_learning,
+)
+from taskalgebra.logic.algebra import Bounds
+from taskalgebra.logic.expression import Expression, all_functions
+from taskalgebra.planning.exact import optimal_q
+from taskalgebra.theory.extended import compose
+from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.tasks import Task
+
+BASE = ("top", "left")
+SIXTEEN: tuple[Expression, ...] = tuple(all_functions(list(BASE)))
+R_BAR_MIN = (-0.1 - 2.0) * 22
+"""r̄_MIN = (r_MIN − r_MAX)·D with the rewards of Section 4 and D = 22, in all experiments."""
+EXACT = 1e-9
+"""A return closer to the optimum than this is optimal; sums of rewards are rounded at 1e-15."""
+
+
+def optimal_actions(task: Task) -> NDArray[np.int64]:
+    """[S], a policy that is optimal from every state."""
+    return greedy(optimal_q(task)[:, None, :])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to learn in Four Rooms."""
+
+    dense: bool = False
+    shared_absorbing: bool = True
+    slip_probability: float = 0.0
+
+    def world(self) -> FourRooms:
+        """The world in which tasks are learned, with the rewards of Section 4."""
+        return FourRooms(
+            dense=self.dense,
+            shared_absorbing=self.shared_absorbing,
+            slip_probability=self.slip_probability,
+        )
+
+
+def learn(
+    setting: Setting, name: str, *, episodes: int, learning: Settings, seed: int
+) -> tuple[Array, int]:
+    """Learn the table of one task by Algorithm 1: Q̄ `[S, G, A]` and the number of steps.
+
+    Where a task ends only in its own goals it would never meet the others.  There the learner is
+    told all goals in advance.
+    """
+    world = setting.world()
+    world.task = name
+    mdp = world.mdp
+    run = begin(mdp.n_states, mdp.n_goals, mdp.n_actions, seed=seed)
+    if not setting.shared_absorbing:
+        run.seen_goals[:] = np.arange(mdp.n_goals)
+    run = goal_oriented_q_learning(
+        world.task,
+        Stop(episodes=episodes),
+        settings=learning,
+        r_bar_min=R_BAR_MIN,
+        mdp=mdp,
+        run=run,
+    )
+    finished(run)
+    return run.q, run.n_steps
+
+
+def finished(run: Run) -> Run:
+    """The run, unless the user stopped it: a learner swallows Ctrl-C to keep what it learned."""
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return run
+
+
+def shifted_bounds(q_bar: Array, task: Task, r_bar_min: float = R_BAR_MIN) -> Bounds:
+    """Q̄_U and Q̄_∅ from the one table of a task, by Corollary 1: only r(g) differs.
+
+        Q̄_U(s, g, a) = Q̄_M(s, g, a) + r_U − r_M(g),   unless Q̄_M(s, g, a) pays r̄_MIN
+
+    Where steps do not pay, an entry pays r̄_MIN if and only if it is at most r̄_MIN (Definition 2).
+    """
+    to_goal = q_bar > r_bar_min
+    space = task.space
+
+    def shifted(terminal: Array) -> Array:
+        change: Array = (terminal - task.goal_reward)[:, None]
+        return q_bar + np.where(to_goal, change, 0.0)
+
+    return Bounds(shifted(space.r_universal), shifted(space.r_empty))
+
+
+def compose_actions(
+    expressions: Sequence[Expression], tables: Mapping[str, Array], bounds: Bounds
+) -> list[NDArray[np.int64]]:
+    """The greedy policies of some expressions over learned tables."""
+    return [greedy(compose(expression, tables, bounds)) for expression in expressions]
+
+
+def marks(desired: BoolArray) -> str:
+    """The desired goals as a word: ◆ wanted, ◇ not; top left, top right, bottom left, right."""
+    return "".join("◆" if wanted else "◇" for wanted in desired)

@@ -1,0 +1,82 @@
+"""What the paper proves, how many equations were tried, and the verdicts.
+
+A theorem holds *in part* where it is true of what its proof covers and false of something else that
+the paper's assumptions allow.
+"""
+
+from __future__ import annotations
+
+from taskalgebra.paper.experiments.record import Result
+from taskalgebra.paper.experiments.theorems import PRINTED
+from taskalgebra.paper.experiments.verdicts import Claim, Question, Verdict, judged
+
+ACTIONS = (
+    "False where a terminal reward depends on the action, which Assumptions 1 and 2 allow: {}. "
+    "True where it does not, and this library requires that."
+)
+STATEMENTS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "Theorem 1": (
+        ("Theorem 1",),
+        "Under Assumption 2 tasks form a Boolean algebra.",
+        "",
+    ),
+    "Lemma 1": (
+        ("Definition 3", "Lemma 1"),
+        "Rewards and values of a task are the largest of its extended ones over goals: "
+        "Q* = max_g Q̄*.",
+        "",
+    ),
+    "Lemma 2 and Corollary 1": (
+        ("Lemma 2", "Corollary 1"),
+        "On the way to a goal, the best policy and its return are the same for all tasks.",
+        "False for the largest penalty that Definition 2 allows: (r_MIN − r_MAX)·D leaves out the "
+        "last of D + 1 rewards, and a wrong goal can then be worth its penalty. True with D + 1, "
+        "which is what this library uses.",
+    ),
+    "Theorem 2": (
+        ("Theorem 2",),
+        "Under Assumption 2 optimal extended values form a Boolean algebra.",
+        ACTIONS.format("∧ of two optimal values is then the optimal value of no task"),
+    ),
+    "Theorem 3 and Corollary 2": (
+        ("Theorem 3", "Corollary 2"),
+        "Values compose as tasks do: Q̄*(¬M) = ¬Q̄*(M), Q̄*(M₁ ∨ M₂) = Q̄*(M₁) ∨ Q̄*(M₂), "
+        "Q̄*(M₁ ∧ M₂) = Q̄*(M₁) ∧ Q̄*(M₂).",
+        ACTIONS.format("∧ and ¬ are then wrong"),
+    ),
+}
+"""Place in the paper: the items tried, the statement, and why it may be false as printed."""
+
+
+def _theorems(result: Result) -> list[Claim]:
+    claims = []
+    for where, (items, statement, why) in STATEMENTS.items():
+        rows = [row for row in result.table.rows() if row["item"] in items]
+        covered = [row for row in rows if row["place"] != PRINTED]
+        printed = [row for row in rows if row["place"] == PRINTED]
+        counts: dict[str, list[int]] = {}
+        for row in covered:
+            count = counts.setdefault(row["place"], [0, 0])
+            count[0] += row["equations"] - row["broken"]
+            count[1] += row["equations"]
+        words = [f"{place}: {good:,} of {n:,} equations" for place, (good, n) in counts.items()]
+        for row in printed:
+            words.append(f"outside the proof: {row['broken']} of {row['equations']} broken")
+        broken = sum(row["broken"] for row in covered)
+        claims.append(
+            judged(
+                where,
+                statement,
+                "; ".join(words),
+                Verdict.FAILS
+                if broken
+                else Verdict.PART
+                if any(row["broken"] for row in printed)
+                else Verdict.HOLDS,
+                f"{broken:,} equations are broken." if broken else why,
+            )
+        )
+    return claims
+
+
+QUESTIONS: tuple[Question, ...] = (Question(("theorems",), _theorems),)

@@ -1,0 +1,48 @@
+"""Samples added up over tasks, with standard deviations: Fig. 3a and 3c."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from taskalgebra.paper.experiments.record import Table
+from taskalgebra.paper.figures.style import BLUE, ORANGE
+
+COLOURS = {"Q-learning": ORANGE, "goal-oriented Q-learning": BLUE}
+LABELS = {"Q-learning": "regular values", "goal-oriented Q-learning": "extended values"}
+
+
+def cumulative(table: Table, learner: str) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation over runs of the samples after 1, 2, … tasks."""
+    rows = table.where(learner=learner)
+    n_runs = len(rows.distinct("run"))
+    total = rows["steps"].reshape(-1, n_runs).cumsum(axis=0)
+    return total.mean(axis=1), total.std(axis=1)
+
+
+def draw_learners(axes: Axes, table: Table) -> None:
+    """One line a learner, error bars of one standard deviation."""
+    for learner in table.distinct("learner"):
+        mean, deviation = cumulative(table, learner)
+        axes.errorbar(
+            np.arange(1, mean.size + 1),
+            mean,
+            deviation,
+            marker="o",
+            ms=4,
+            lw=1.5,
+            capsize=2,
+            color=COLOURS[learner],
+            label=f"{LABELS[learner]}: {mean.size} tasks in {thousands(mean[-1])} steps",
+        )
+    axes.set_xlabel("number of tasks learned")
+    axes.set_ylabel("environment steps, cumulative")
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+
+
+def thousands(value: float, _: object = None) -> str:
+    """1234567 as 1,235k: thousands, spelled out."""
+    return "0" if value == 0 else f"{value / 1000:,.0f}k"

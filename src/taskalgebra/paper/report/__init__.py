@@ -1,0 +1,17 @@
+"""One page for the whole paper: figures, claims, verdicts, deviations; made from results alone.
+
+`write` reads what a reproduction has left on disk and writes a single HTML file with everything in
+it: no network, no scripts, no fonts.
+
+- `sections`: every figure of the paper, in our words
+- `paper`: PAPER.md, which holds the index and the deviations
+- `tables`: results as rows
+- `markup`: escaped HTML from plain values
+- `page`: puts them together
+"""
+
+from __future__ import annotations
+
+from taskalgebra.paper.report.page import write
+
+__all__ = ["write"]

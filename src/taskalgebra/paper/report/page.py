@@ -1,0 +1,298 @@
+"""The page: verdicts first, then every figure beside its claims, then how it was made."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files as resources
+from pathlib import Path
+from string import Template
+
+from taskalgebra import files
+from taskalgebra.paper.experiments import provenance, verdicts
+from taskalgebra.paper.experiments.record import Result, load
+from taskalgebra.paper.experiments.verdicts import Claim, Verdict
+from taskalgebra.paper.report import paper, tables
+from taskalgebra.paper.report.markup import Markup, inline, join, maths, table, tag, text
+from taskalgebra.paper.report.sections import OURS, PAPER, SECTIONS, SUPPLEMENT, Picture, Section
+
+HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
+MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
+CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
+SMALL = 1500
+"""Pixels: a figure that is narrower stands beside its claims, others above them."""
+THEORY = "theory"
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What the page is made from."""
+
+    directory: Path  # of results
+    results: Mapping[str, Mapping[str, Result]]  # half: name: result
+    claims: Sequence[tuple[str, Claim]]  # anchor, claim
+
+    def result(self, name: str) -> Result:
+        """A result by name."""
+        return next(found[name] for found in self.results.values() if name in found)
+
+    def of(self, section: Section) -> list[tuple[str, Claim]]:
+        """The claims that a section shows."""
+        return [(at, c) for at, c in self.claims if set(c.figures) & set(section.names)]
+
+
+def write(
+    directory: Path, path: Path, experiments: Mapping[str, Sequence[str]], *, quick: bool = False
+) -> Path:
+    """Write the report.
+
+    Args:
+        directory: where `tabular/` and `deep/` are, with results, claims and figures.
+        path: the file to write.
+        experiments: the names of the results of each half.
+        quick: say that all numbers are of toy size.
+
+    Raises:
+        FileNotFoundError: a result or a figure is missing.
+        ValueError: a result is damaged.
+    """
+    html = build(directory, experiments, quick=quick)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.replace(path, html.encode())
+    return path
+
+
+def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: bool = False) -> str:
+    """The report as text; the arguments are those of `write`."""
+    results = {
+        half: {name: load(name, directory / half) for name in names}
+        for half, names in experiments.items()
+    }
+    claims = [
+        (f"{half}-{i + 1}", claim)
+        for half in experiments
+        for i, claim in enumerate(verdicts.load(directory / half))
+    ]
+    source = _Source(directory, results, claims)
+    page = paper.read()
+    try:
+        parts = {
+            "toy": _toy() if quick else "",
+            "navigation": _navigation(),
+            "summary": _summary(source),
+            "verdicts": _verdict_table(source),
+            "theory": _theory(source),
+            "main": join(_section(section, source) for section in PAPER),
+            "supplement": join(_section(section, source) for section in SUPPLEMENT),
+            "ours": join(_section(section, source) for section in OURS)
+            + join(tables.networks(directory / "deep")),
+            "baselines": tables.baselines(source.result("baselines")),
+            "deviations": tag("ol", *(tag("li", inline(d)) for d in paper.deviations(page))),
+            "index": _index(page),
+            "provenance": _provenance(source),
+        }
+    except KeyError as error:
+        raise ValueError(
+            f"a saved result in {directory} is damaged ({error.args[0]}); run again with --fresh"
+        ) from error
+    own = resources("taskalgebra.paper.report")
+    style = (own / "style.css").read_text(encoding="utf-8")
+    template = Template((own / "page.html").read_text(encoding="utf-8"))
+    return template.substitute({"style": style, **{name: str(p) for name, p in parts.items()}})
+
+
+def _toy() -> Markup:
+    return tag(
+        "p",
+        tag("strong", "Toy size."),
+        " These numbers come from a quick look at the whole. They show that all parts work, and "
+        "say nothing about the paper.",
+        class_="toy",
+    )
+
+
+def _navigation() -> Markup:
+    groups = (("Paper", PAPER), ("Supplement", SUPPLEMENT), ("Ours", OURS))
+    items = [tag("li", tag("a", "Theory", href=f"#{THEORY}"))]
+    for _, group in groups:
+        items += [
+            tag("li", tag("a", s.place if s not in OURS else s.title, href=f"#{s.id}"))
+            for s in group
+        ]
+    for title in ("Baselines", "Deviations", "Index", "How it was made"):
+        anchor = title.lower().replace(" ", "-")
+        items.append(tag("li", tag("a", title, href=f"#{anchor}")))
+    return tag("ul", *items)
+
+
+def _badge(verdict: Verdict) -> Markup:
+    mark = tag("span", MARKS[verdict], aria_hidden="true")
+    return tag("span", mark, " ", verdict.value, class_=f"badge {CLASSES[verdict]}")
+
+
+def _summary(source: _Source) -> Markup:
+    theirs = Counter(claim.verdict for _, claim in source.claims if not claim.ours)
+    own = Counter(claim.verdict for _, claim in source.claims if claim.ours)
+    tiles = [
+        tag(
+            "li",
+            tag("span", theirs[verdict], class_="count"),
+            " ",
+            _badge(verdict),
+        )
+        for verdict in Verdict
+    ]
+    whole, part, not_at_all = (verdict.counted(theirs[verdict]) for verdict in Verdict)
+    words = (
+        f"Of {theirs.total()} claims of the paper, {whole} as stated, {part} and {not_at_all}. "
+        f"Of {own.total()} claims of our own, {Verdict.HOLDS.counted(own[Verdict.HOLDS])}."
+    )
+    return join([tag("p", words, class_="lead"), tag("ul", *tiles, class_="tiles")])
+
+
+def _home(claim: Claim) -> str:
+    """The section that shows a claim first."""
+    for section in SECTIONS:
+        if set(claim.figures[:1]) & set(section.names):
+            return section.id
+    return THEORY
+
+
+def _verdict_table(source: _Source) -> Markup:
+    """All claims in the order of the paper, ours last."""
+    order = {THEORY: -1, **{section.id: i for i, section in enumerate(SECTIONS)}}
+    rows = []
+    for anchor, claim in sorted(source.claims, key=lambda c: (c[1].ours, order[_home(c[1])])):
+        said = tag("p", maths(claim.claim))
+        why = tag("p", maths(claim.reason), class_="reason") if claim.reason else ""
+        place = tag("a", claim.where, href=f"#{_home(claim)}")
+        rows.append((place, join([said, why]), tag("a", _badge(claim.verdict), href=f"#{anchor}")))
+    return table(
+        ("place", "claim, and what stands against it", "verdict"),
+        rows,
+        caption="Every claim and its verdict",
+        class_="verdicts stacks",
+    )
+
+
+def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Markup:
+    """A claim with what was measured; where it is shown again it is no anchor."""
+    facts = [tag("dt", "Measured"), tag("dd", maths(claim.measured))]
+    if claim.reason:
+        facts += [tag("dt", "Reason"), tag("dd", maths(claim.reason))]
+    return tag(
+        "article",
+        tag(level, claim.where, " ", _badge(claim.verdict)),
+        tag("p", maths(claim.claim)),
+        tag("dl", *facts),
+        id=None if again else anchor,
+        class_=f"claim {CLASSES[claim.verdict]}",
+    )
+
+
+def _theory(source: _Source) -> Markup:
+    claims = [(anchor, claim) for anchor, claim in source.claims if not claim.figures]
+    cards = tag("div", *(_claim(at, claim, "h3") for at, claim in claims), class_="claims")
+    return join([cards, tables.theorems(source.result("theorems"))])
+
+
+def _section(section: Section, source: _Source) -> Markup:
+    claims = source.of(section)
+    cards = [_claim(at, c, "h4", again=_home(c) != section.id) for at, c in claims]
+    stills = [_picture(p, source.directory) for p in section.pictures if not p.film]
+    films = [_picture(p, source.directory) for p in section.pictures if p.film]
+    setting = next((s for s, home in tables.SETTINGS.items() if home == section.id), None)
+    more = [tables.returns(source.result("boxman_returns"), setting)] if setting else []
+    width, _ = _size(_find(section.pictures[0].name, source.directory))
+    shape = "beside" if width < SMALL else "stacked"
+    return tag(
+        "section",
+        tag("h3", f"{section.place}. {section.title}", id=f"{section.id}-title"),
+        tag("p", maths(section.words)),
+        tag("div", *stills, tag("div", *cards, class_="claims"), class_=shape),
+        *films,
+        *more,
+        tag("p", tag("a", "All verdicts", href="#verdicts"), class_="back"),
+        id=section.id,
+        aria_labelledby=f"{section.id}-title",
+    )
+
+
+def _find(name: str, directory: Path) -> Path:
+    """The file of a picture, in either half."""
+    for half in HALVES:
+        for ending in ("png", "gif"):
+            path = directory / half / "figures" / f"{name}.{ending}"
+            if path.is_file():
+                return path
+    raise FileNotFoundError(
+        f"the figure {name} is not below {directory}; draw it with: taskalgebra reproduce {name}"
+    )
+
+
+def _size(path: Path) -> tuple[int, int]:
+    """Width and height of a PNG or a GIF, from its first bytes."""
+    with path.open("rb") as file:
+        data = file.read(24)
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) == 24:
+        width, height = struct.unpack(">II", data[16:24])
+    elif data[:4] == b"GIF8" and len(data) == 24:
+        width, height = struct.unpack("<HH", data[6:10])
+    else:
+        raise ValueError(
+            f"{path} is neither a PNG nor a GIF; draw it anew with: taskalgebra reproduce "
+            f"{path.stem}"
+        )
+    return width, height
+
+
+def _picture(picture: Picture, directory: Path) -> Markup:
+    path = _find(picture.name, directory)
+    width, height = _size(path)
+    data = base64.b64encode(path.read_bytes()).decode()
+    image = tag(
+        "img",
+        src=f"data:image/{'gif' if picture.film else 'png'};base64,{data}",
+        alt=picture.alt,
+        width=str(width),
+        height=str(height),
+    )
+    if picture.film:
+        return tag("details", tag("summary", "Film of the composed agent"), image, class_="film")
+    box = tag("div", image, class_="scroll", role="group", aria_label="Figure", tabindex="0")
+    return tag("figure", box, tag("figcaption", f"Redrawn from our results: {path.name}"))
+
+
+def _index(page: str) -> Markup:
+    rows = [
+        (inline(item), inline(symbol), inline(test)) for item, symbol, test in paper.index(page)
+    ]
+    return table(
+        ("paper", "code", "test"),
+        rows,
+        caption="The paper, item by item: what implements it and what tests it",
+        class_="index stacks",
+    )
+
+
+def _provenance(source: _Source) -> Markup:
+    parts: list[object] = []
+    machines: dict[str, None] = {}
+    versions: dict[str, None] = {}
+    for half, results in source.results.items():
+        made = provenance.load(source.directory / half)
+        parts.append(tables.times(f"{HALVES[half]}: time and configuration", results, made))
+        for entry in made.values():
+            machines[entry.machine] = None
+            words = ", ".join(f"{name} {number}" for name, number in entry.versions.items())
+            versions[words] = None
+    facts = []
+    for title, found in (("Machine", machines), ("Versions", versions)):
+        facts += [tag("dt", title), *(tag("dd", item) for item in found or ["not recorded"])]
+    skills = source.result("boxman_returns").config.get("skills", {})
+    facts.append(tag("dt", "Networks, by SHA-256"))
+    facts += [tag("dd", f"{name}: ", tag("code", text(digest))) for name, digest in skills.items()]
+    return join([tag("dl", *facts, class_="facts"), *parts])

@@ -1,0 +1,339 @@
+"""Exact planning: Q̄* for all goals and several tasks in one call, the map 𝓕 of Corollary 2.
+
+Deterministic worlds.  By Corollary 1, Q̄*_M(s, g, a) = G*(s:g, a) + r̄_M(g): up to the goal every
+task earns the same.  So the expensive part, the best return G*(s:g) from every state to every goal,
+is found once, by searching backwards from each goal, and a task costs one addition:
+
+    V̄*_M(s, g) = max{ G*(s:g) + r_M(g),  max_{g' ≠ g} G*(s:g') + r̄_MIN }
+    Q̄*_M(s, g, a) = r(s, a) + V̄*_M(s', g)
+
+The second term is an agent that cannot reach g (or finds the penalty cheaper) and ends in the best
+other goal.  From states that can reach no goal at all every policy is improper, and Q̄* = −∞.
+
+The search is breadth-first where all steps cost the same, Dijkstra's where step rewards are at most
+0, and Johnson's (Dijkstra's after a change of rewards by a potential) where some are positive.  A
+cycle with a positive sum has no optimum and raises `PositiveCycleError`.
+
+`ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  Where that does not fit,
+`plan` hands out `PlannedQ`, which keeps the former and computes rows of the latter when asked.
+
+Stochastic worlds are solved by `taskalgebra.planning.stochastic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.arrays import Array, IntArray
+from taskalgebra.compiled import kernel
+from taskalgebra.logic.algebra import Bounds
+from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
+from taskalgebra.theory.assumptions import describe_cycle, positive_cycle
+from taskalgebra.theory.extended import (
+    ExtendedQ,
+    TableBounds,
+    TabularQ,
+    ValueBounds,
+    as_states,
+    r_bar_min_of,
+)
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import instance
+from taskalgebra.worlds import graph
+from taskalgebra.worlds.finite import FiniteMDP
+
+LARGEST_TABLE = 2**25
+"""Entries S·G·A up to which `plan` makes tables: 256 MB of float64 a task."""
+
+
+class PositiveCycleError(ValueError):
+    """Some cycle earns more each time round, so that no optimal value exists."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReturnToGoal:
+    """G*(s:g), the best sum of rewards from s up to, but not including, g  (Corollary 1)."""
+
+    mdp: FiniteMDP
+    step_reward: Array  # [S, A]
+    to_goal: Array  # [G, S]; −∞ where g cannot be reached
+    nearest: IntArray  # [S], the goal with the best return
+    nearest_return: Array  # [S]
+    second_return: Array  # [S], the best return among the other goals
+
+    def q_bar(self, goal_reward: Array, r_bar_min: float, states: NDArray[np.integer]) -> Array:
+        """Q̄*_M(s, g, a) for some states, `[B, G, A]`, from the terminal rewards of a task."""
+        mdp = self.mdp
+        out = np.empty((states.size, mdp.n_goals, mdp.n_actions))
+        _expand(
+            mdp.next_state,
+            self.step_reward,
+            mdp.goal_of_state,
+            self.to_goal,
+            self.nearest,
+            self.nearest_return,
+            self.second_return,
+            goal_reward,
+            r_bar_min,
+            states.ravel().astype(np.int64),
+            out,
+        )
+        return out.reshape(*states.shape, mdp.n_goals, mdp.n_actions)
+
+
+def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnToGoal:
+    """Search backwards from every goal of a deterministic world.
+
+    Args:
+        mdp: the world.
+        step_reward: `[S, A]`, if other than the world's own.
+
+    Raises:
+        PositiveCycleError: some cycle has a positive sum of rewards.
+    """
+    rewards = mdp.step_reward if step_reward is None else step_reward
+    live = ~mdp.is_goal
+    first = rewards[live][0, 0]
+    if first <= 0 and _constant_rows(rewards, live, first):
+        steps = graph.steps_to(mdp.predecessors, mdp.goals)
+        to_goal = _returns(steps, first)
+    else:
+        potential = np.zeros(mdp.n_states)
+        if (rewards > 0).any():
+            potential, cycle = positive_cycle(mdp, rewards)
+            if cycle:
+                raise PositiveCycleError(
+                    f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so that going "
+                    f"round for ever beats reaching any goal; lower the step rewards"
+                )
+        cost = np.maximum(potential[:, None] - potential[mdp.next_state] - rewards, 0.0)
+        to_goal = graph.costs_to(mdp.predecessors, cost, mdp.goals)
+        np.subtract(potential, to_goal, out=to_goal)
+    return ReturnToGoal(mdp, rewards, to_goal, *_best_two(to_goal))
+
+
+@kernel
+def _constant_rows(rewards: Array, live: NDArray[np.bool_], value: float) -> bool:
+    for s in range(live.size):
+        if live[s]:
+            for a in range(rewards.shape[1]):
+                if rewards[s, a] != value:
+                    return False
+    return True
+
+
+@kernel
+def _returns(steps: IntArray, reward: float) -> Array:
+    """Steps times the reward of one, −∞ where unreached.  A product, so that errors do not add."""
+    returns = np.empty(steps.shape)
+    for g in range(steps.shape[0]):
+        for s in range(steps.shape[1]):
+            returns[g, s] = steps[g, s] * reward if steps[g, s] >= 0 else -np.inf
+    return returns
+
+
+@kernel
+def _best_two(to_goal: Array) -> tuple[IntArray, Array, Array]:
+    """The best goal of each state, its return, and the best return among the other goals."""
+    n_goals, n_states = to_goal.shape
+    nearest = np.zeros(n_states, np.int32)
+    best = np.full(n_states, -np.inf)
+    second = np.full(n_states, -np.inf)
+    for g in range(n_goals):
+        for s in range(n_states):
+            value = to_goal[g, s]
+            if value > best[s]:
+                second[s], best[s], nearest[s] = best[s], value, g
+            elif value > second[s]:
+                second[s] = value
+    return nearest, best, second
+
+
+@kernel
+def _expand(
+    next_state: IntArray,
+    step_reward: Array,
+    goal_of_state: IntArray,
+    to_goal: Array,
+    nearest: IntArray,
+    nearest_return: Array,
+    second_return: Array,
+    goal_reward: Array,
+    r_bar_min: float,
+    states: NDArray[np.int64],
+    out: Array,
+) -> None:
+    """Fill out[i] with Q̄*(states[i], g, a); the formula is the one of the module's docstring."""
+    n_actions, n_goals = next_state.shape[1], goal_reward.size
+    for i in range(states.size):
+        s = states[i]
+        own = goal_of_state[s]
+        if own >= 0:
+            out[i] = r_bar_min
+            out[i, own] = goal_reward[own]
+            continue
+        for a in range(n_actions):
+            t, r, n = next_state[s, a], step_reward[s, a], nearest[next_state[s, a]]
+            elsewhere = nearest_return[t] + r_bar_min
+            for g in range(n_goals):
+                out[i, g, a] = r + max(to_goal[g, t] + goal_reward[g], elsewhere)
+            own_way = to_goal[n, t] + goal_reward[n]
+            out[i, n, a] = r + max(own_way, second_return[t] + r_bar_min)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PlannedBounds(ValueBounds):
+    """Q̄*_U and Q̄*_∅, computed when asked."""
+
+    space: TaskSpace
+    returns: ReturnToGoal
+    r_bar_min: float
+
+    def at(self, observations: ArrayLike) -> Bounds:
+        """Rows of the two bounds for these states."""
+        states = as_states(observations, self.space)
+        return Bounds(
+            self.returns.q_bar(self.space.r_universal, self.r_bar_min, states),
+            self.returns.q_bar(self.space.r_empty, self.r_bar_min, states),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PlannedQ(ExtendedQ):
+    """Q̄*_M of a deterministic world too large for a table; observations are states."""
+
+    task: Task
+    bounds: PlannedBounds
+
+    def q_bar(self, observations: ArrayLike) -> Array:
+        """Rows of Q̄*_M for these states."""
+        bounds = self.bounds
+        states = as_states(observations, self.space)
+        return bounds.returns.q_bar(self.task.goal_reward, bounds.r_bar_min, states)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """Q̄* of several tasks of one space, with what they share."""
+
+    values: tuple[ExtendedQ, ...]
+    bounds: ValueBounds
+    r_bar_min: float  # r̄_MIN
+    error_bound: float | None  # |values − Q̄*| is nowhere larger; 0: exact but for rounding; None:
+    # not known, because the values were learned
+
+
+def plan(
+    space: TaskSpace,
+    tasks: Sequence[Task],
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float = 1e-10,
+) -> Plan:
+    """Q̄* of these tasks: tables where they fit, else values computed when asked.
+
+    Args:
+        space: the task space; its Q̄*_U and Q̄*_∅ are found along the way.
+        tasks: tasks of that space.
+        r_bar_min: r̄_MIN; by default the one of Definition 2.
+        tolerance: for stochastic worlds, the error to stop at.
+    """
+    mdp = instance(space, TaskSpace, "the space").mdp
+    entries = mdp.n_states * mdp.n_goals * mdp.n_actions
+    if entries <= LARGEST_TABLE or not mdp.deterministic:
+        return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
+    _require_space(space, tasks)
+    if any(task.step_reward is not None for task in tasks):
+        raise ValueError(
+            f"dense tasks need tables, and {entries:,} entries exceed {LARGEST_TABLE:,}; "
+            f"plan a smaller world"
+        )
+    low = _r_bar_min(space, r_bar_min)
+    bounds = PlannedBounds(space, return_to_goal(mdp), low)
+    return Plan(tuple(PlannedQ(task, bounds) for task in tasks), bounds, low, 0.0)
+
+
+def q_bar_star(
+    space: TaskSpace,
+    tasks: Sequence[Task],
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float = 1e-10,
+) -> Plan:
+    """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
+    _require_space(space, tasks)
+    low = _r_bar_min(space, r_bar_min)
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    wanted = [space.universal, space.empty, *tasks]
+    tables: list[Array] = [np.empty(0)] * len(wanted)
+    error = 0.0
+    for steps in {id(task.steps): task.steps for task in wanted}.values():
+        group = [i for i, task in enumerate(wanted) if task.steps is steps]
+        goal_reward = np.stack([wanted[i].goal_reward for i in group])
+        solved, gap = _tables(space.mdp, steps, goal_reward, low, tolerance)
+        error = max(error, gap)
+        for i, table in zip(group, solved, strict=True):
+            tables[i] = table
+    for table in tables:
+        table.setflags(write=False)
+    bounds = TableBounds(space, Bounds(tables[0], tables[1]))
+    return Plan(tuple(TabularQ(table, bounds) for table in tables[2:]), bounds, low, error)
+
+
+def _tables(
+    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, r_bar_min: float, tolerance: float
+) -> tuple[list[Array], float]:
+    """Tables of all tasks that share their step rewards; goal_reward is `[tasks, G]`."""
+    if not mdp.deterministic:
+        return bracketed_tables(mdp, step_reward, goal_reward, r_bar_min, tolerance)
+    returns = return_to_goal(mdp, step_reward)
+    states = np.arange(mdp.n_states)
+    return [returns.q_bar(rewards, r_bar_min, states) for rewards in goal_reward], 0.0
+
+
+def _r_bar_min(space: TaskSpace, given: float | None) -> float:
+    r_bar_min = r_bar_min_of(space) if given is None else float(given)
+    if not np.isfinite(r_bar_min):
+        raise ValueError(f"r̄_MIN is {r_bar_min}, expected a finite number")
+    return r_bar_min
+
+
+def _require_space(space: TaskSpace, tasks: Sequence[Task]) -> None:
+    instance(space, TaskSpace, "the space")
+    for task in tasks:
+        instance(task, Task, "a task to plan")
+        if task.space is not space:
+            raise ValueError(f"{task!r} belongs to another space; plan the tasks of one TaskSpace")
+
+
+def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
+    """V*_M(s), the optimum of a task itself, found without extended values: the oracle of bars.
+
+    In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
+    goal forgoes what it could gain by changing its mind.
+    """
+    mdp = instance(task, Task, "the task").space.mdp
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    if not mdp.deterministic:
+        return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
+    best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
+    return best
+
+
+def optimal_q(task: Task, *, tolerance: float = 1e-10) -> Array:
+    """Q*_M(s, a) = r_M(s, a) + Σ_s' ρ(s' | s, a) V*_M(s'), and r_M(g) in goals, as `[S, A]`."""
+    mdp = task.space.mdp
+    v = optimal_v(task, tolerance=tolerance)
+    ahead = np.add.reduceat(mdp.probability * v[mdp.successor], mdp.offset[:-1])
+    q: Array = task.steps + ahead.reshape(task.steps.shape)
+    q[mdp.goals] = task.goal_reward[:, None]
+    return q

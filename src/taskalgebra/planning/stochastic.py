@@ -1,0 +1,251 @@
+"""Exact planning with random outcomes: a stochastic shortest path, bracketed from both sides.
+
+For each goal g and each terminal reward it may have, the extended task is a stochastic shortest
+path (Bertsekas and Tsitsiklis 1991): V(s) = max_a r(s, a) + Σ p V(s'), ending in 𝒢 with r̄.
+Repeated backups are applied to a lower and an upper bound of the optimum over proper policies,
+until they meet.  Half their distance is the error bound, whatever the world:
+
+- upper: the largest terminal reward, because steps earn nothing (r ≤ 0 is required);
+- lower: the policy π that ends soonest, with a certified number of steps.  If w ≥ 0 satisfies
+  1 + P_π w ≤ w + δ with δ < 1, then w / (1 − δ) is at least the expected number of steps of π.
+
+States in which an agent can stay for ever at no cost would hold the upper bound up.  Such a set is
+treated as one state: all its members are worth its best way out (the "end components" of
+probabilistic model checking).  From states without any proper policy the value is −∞.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.compiled import kernel
+from taskalgebra.theory.assumptions import free_components
+from taskalgebra.worlds.finite import FiniteMDP
+
+MOST_SWEEPS = 200_000
+
+
+class ConvergenceError(ValueError):
+    """The bounds on the optimum did not meet within the allowed number of sweeps."""
+
+
+class ShortestPaths:
+    """What all stochastic shortest paths of a world share, whatever their terminal rewards.
+
+    Raises:
+        ValueError: some step pays more than 0.
+        ConvergenceError: even a policy that tries to end takes too long.
+    """
+
+    def __init__(self, mdp: FiniteMDP, step_reward: Array) -> None:
+        """Find how long it takes to end, and where an agent can stay at no cost."""
+        positive = np.argwhere(step_reward > 0)
+        if positive.size:
+            s, a = positive[0]
+            raise ValueError(
+                f"{mdp.action_names[a]} in {mdp.state_name(s)} pays {step_reward[s, a]:g}; with "
+                f"random outcomes, step rewards must be at most 0: lower all of them"
+            )
+        self.mdp = mdp
+        self.step_reward = step_reward
+        self.ending = mdp.ending
+        self.usable = _usable(mdp, self.ending)
+        self.duration = _certified_duration(mdp, self.usable, self.ending)
+        self.component, self.inner = free_components(mdp, step_reward)
+
+    def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
+        """V over proper policies, given the terminal reward of each goal; and its error bound.
+
+        The bounds stop moving when they are within a rounding error of each other, so the error may
+        be above a tolerance that asks for more than float64 holds.
+        """
+        mdp = self.mdp
+        lower = terminal.min() + self.step_reward.min() * self.duration
+        upper = np.full(mdp.n_states, terminal.max())
+        for bound in (lower, upper):
+            bound[~self.ending] = -np.inf
+            bound[mdp.goals] = terminal
+        gap, met = _bracket(
+            mdp.offset,
+            mdp.successor,
+            mdp.probability,
+            self.step_reward,
+            self.usable,
+            mdp.is_goal | ~self.ending,
+            self.component,
+            self.inner,
+            lower,
+            upper,
+            tolerance,
+            MOST_SWEEPS,
+        )
+        if not met:
+            raise ConvergenceError(
+                f"after {MOST_SWEEPS:,} sweeps values are known only to {gap:.1e}, "
+                f"asked for {tolerance:.1e}; raise the tolerance"
+            )
+        return (lower + upper) / 2, gap / 2
+
+
+def bracketed_tables(
+    mdp: FiniteMDP, step_reward: Array, goal_reward: Array, r_bar_min: float, tolerance: float
+) -> tuple[list[Array], float]:
+    """Q̄ tables `[S, G, A]`, one a row of `goal_reward[tasks, G]`, and a bound on their error.
+
+    r̄_M(·, g, ·) depends on the task only through r_M(g), so each goal is solved once for each
+    terminal reward it has in some task, not once a task.
+    """
+    paths = ShortestPaths(mdp, step_reward)
+    n_tasks, n_goals = goal_reward.shape
+    v_bar = np.empty((n_tasks, n_goals, mdp.n_states))
+    error = 0.0
+    for g in range(n_goals):
+        for reward in np.unique(goal_reward[:, g]):
+            terminal = np.full(n_goals, r_bar_min)
+            terminal[g] = reward
+            values, bound = paths.solve(terminal, tolerance)
+            v_bar[goal_reward[:, g] == reward, g] = values
+            error = max(error, bound)
+    tables = [
+        _backup(mdp, step_reward, v_bar[t], goal_reward[t], r_bar_min) for t in range(n_tasks)
+    ]
+    return tables, error
+
+
+def _usable(mdp: FiniteMDP, ending: BoolArray) -> BoolArray:
+    """[S·A], whether every outcome of an action keeps a proper policy possible."""
+    usable: BoolArray = np.logical_and.reduceat(ending[mdp.successor], mdp.offset[:-1])
+    return usable
+
+
+def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) -> Array:
+    """[S], at least the expected number of steps of a policy that hurries, where one can end."""
+    duration = np.zeros(mdp.n_states)
+    delta = _hurry(
+        mdp.offset,
+        mdp.successor,
+        mdp.probability,
+        usable,
+        ending & ~mdp.is_goal,
+        duration,
+        MOST_SWEEPS,
+    )
+    if delta > 0.5:
+        raise ConvergenceError(
+            f"some state needs more than about {MOST_SWEEPS:,} steps to end even when it hurries; "
+            f"this world is too slow to plan"
+        )
+    return duration / (1.0 - delta)
+
+
+@kernel
+def _hurry(
+    offset: NDArray[np.int64],
+    successor: IntArray,
+    probability: Array,
+    usable: BoolArray,
+    walking: BoolArray,
+    duration: Array,
+    most_sweeps: int,
+) -> float:
+    """Raise w towards 1 + min_a P_a w; return the largest δ = 1 + min_a P_a w − w."""
+    n_actions = usable.size // walking.size
+    delta = 1.0
+    for _ in range(most_sweeps):
+        delta = 0.0
+        raised = duration.copy()
+        for s in range(walking.size):
+            if walking[s]:
+                raised[s] = np.inf
+                for pair in range(s * n_actions, (s + 1) * n_actions):
+                    if usable[pair]:
+                        steps = 1.0
+                        for k in range(offset[pair], offset[pair + 1]):
+                            steps += probability[k] * duration[successor[k]]
+                        raised[s] = min(raised[s], steps)
+                delta = max(delta, raised[s] - duration[s])
+        if delta <= 0.5:
+            return delta
+        duration[:] = raised
+    return delta
+
+
+@kernel
+def _bracket(
+    offset: NDArray[np.int64],
+    successor: IntArray,
+    probability: Array,
+    step_reward: Array,
+    usable: BoolArray,
+    fixed: BoolArray,
+    component: IntArray,
+    inner: BoolArray,
+    lower: Array,
+    upper: Array,
+    tolerance: float,
+    most_sweeps: int,
+) -> tuple[float, bool]:
+    """Back both bounds up in place, in alternating directions, until they are close.
+
+    Returns their largest distance and whether they met.  Both stay bounds and move monotonically,
+    so a sweep that changes neither is the last.
+    """
+    n_states, n_actions = step_reward.shape
+    n_components = component.max() + 1
+    out_lower = np.empty(n_components)
+    out_upper = np.empty(n_components)
+    gap = np.inf
+    for sweep in range(most_sweeps):
+        gap, moved = 0.0, False
+        out_lower[:] = -np.inf
+        out_upper[:] = -np.inf
+        for i in range(n_states):
+            s = i if sweep % 2 == 0 else n_states - 1 - i
+            if fixed[s]:
+                continue
+            best_lower, best_upper = -np.inf, -np.inf
+            for a in range(n_actions):
+                pair = s * n_actions + a
+                if not usable[pair] or inner[pair]:
+                    continue
+                low = high = step_reward[s, a]
+                for k in range(offset[pair], offset[pair + 1]):
+                    low += probability[k] * lower[successor[k]]
+                    high += probability[k] * upper[successor[k]]
+                best_lower, best_upper = max(best_lower, low), max(best_upper, high)
+            c = component[s]
+            if c >= 0:
+                out_lower[c] = max(out_lower[c], best_lower)
+                out_upper[c] = max(out_upper[c], best_upper)
+                continue
+            if best_lower > lower[s]:
+                lower[s], moved = best_lower, True
+            if best_upper < upper[s]:
+                upper[s], moved = best_upper, True
+            gap = max(gap, upper[s] - lower[s])
+        for s in range(n_states):
+            c = component[s]
+            if c >= 0:
+                if out_lower[c] > lower[s]:
+                    lower[s], moved = out_lower[c], True
+                if out_upper[c] < upper[s]:
+                    upper[s], moved = out_upper[c], True
+                gap = max(gap, upper[s] - lower[s])
+        if gap <= tolerance or not moved:
+            return gap, True
+    return gap, False
+
+
+def _backup(
+    mdp: FiniteMDP, step_reward: Array, v_bar: Array, goal_reward: Array, r_bar_min: float
+) -> Array:
+    """Q̄(s, g, a) = r̄(s, g, a) + Σ p V̄(s', g)  (Definition 3), from V̄ as `[G, S]`."""
+    expected = np.add.reduceat(mdp.probability * v_bar[:, mdp.successor], mdp.offset[:-1], axis=1)
+    q_bar = step_reward[:, None, :] + expected.reshape(
+        mdp.n_goals, mdp.n_states, mdp.n_actions
+    ).transpose(1, 0, 2)
+    q_bar[mdp.goals] = r_bar_min
+    q_bar[mdp.goals, np.arange(mdp.n_goals)] = goal_reward[:, None]
+    return np.ascontiguousarray(q_bar)

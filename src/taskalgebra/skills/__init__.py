@@ -1,0 +1,1 @@
+"""Skills and agents; how they are saved, loaded and found by name."""

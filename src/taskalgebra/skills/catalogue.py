@@ -1,0 +1,229 @@
+"""Worlds and skills by name: what commands open.
+
+A name is one of `ENTRIES`, a text file with a map, or a directory with saved skills:
+
+    skills = open_skills("four-rooms", slip_probability=0.1)
+    skills = open_skills("maze.txt", tasks=["north=A,B", "west=A,C"])
+
+A map may be followed by lines that name its base tasks, `north = A, B`; without such lines, and
+without `tasks`, every goal of a map is a base task by its own name.  Nothing heavy is imported
+before a world is opened, so that names can be completed while they are typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from taskalgebra.skills.folder import MANIFEST
+
+if TYPE_CHECKING:
+    from taskalgebra.envs.boxman.env import Boxman
+    from taskalgebra.envs.world import World
+    from taskalgebra.skills.skills import Skills
+    from taskalgebra.theory.tasks import Task, TaskSpace
+
+DEFAULT = "four-rooms"
+MOST_BYTES = 1_000_000
+"""A map beyond this is taken for something else."""
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """A world of the library, and whether trained networks that play it come along."""
+
+    name: str
+    title: str
+    n_goals: int
+    tasks: tuple[str, ...]  # base tasks, of the networks if there are any
+    networks: bool = False
+
+
+ENTRIES: Mapping[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry("four-rooms", "Four Rooms, one goal a room (Section 4)", 4, ("top", "left")),
+        Entry(
+            "forty-goals",
+            "Four Rooms with 40 goals (Section 4.2)",
+            40,
+            ("x1", "x2", "x3", "x4", "x5", "x6"),
+        ),
+        Entry(
+            "boxman",
+            "the video game, as in the paper (Section 5)",
+            6,
+            ("blue", "square", "purple"),
+            networks=True,
+        ),
+        Entry(
+            "boxman-random",
+            "the video game, objects anywhere",
+            6,
+            ("blue", "square", "purple"),
+            networks=True,
+        ),
+        Entry(
+            "boxman-touch",
+            "the same, collected by touch (supplement)",
+            6,
+            ("purple", "blue", "square"),
+            networks=True,
+        ),
+    )
+}
+
+
+def completions(start: str) -> list[tuple[str, str]]:
+    """Names that begin like this, each with a few words: worlds, maps and saved skills nearby."""
+    found = [(entry.name, entry.title) for entry in ENTRIES.values()]
+    folder = Path(start[: start.rfind("/") + 1])
+    try:
+        nearby = sorted(folder.iterdir())
+    except OSError:
+        nearby = []
+    found += [(str(path), "a map") for path in nearby if path.suffix == ".txt"]
+    found += [(str(path), "saved skills") for path in nearby if (path / MANIFEST).is_file()]
+    return [(name, about) for name, about in found if name.startswith(start)]
+
+
+def open_world(name: str, *, slip_probability: float = 0.0) -> World | Boxman:
+    """A world by its name, to plan, learn or check in.
+
+    Args:
+        name: of an entry, or of a text file with a map.
+        slip_probability: how often a move goes to one of the other three directions.
+
+    Raises:
+        ValueError: there is no such world, or its map makes no sense.
+    """
+    entry = ENTRIES.get(name)
+    if entry is None:
+        return _drawn(name, slip_probability)
+    if entry.networks:
+        return _boxman(name, slip_probability)
+    from taskalgebra.envs.four_rooms import FourRooms
+
+    return FourRooms(entry.n_goals, slip_probability=slip_probability)
+
+
+def base_tasks(name: str, world: World | Boxman, tasks: Sequence[str] = ()) -> dict[str, Task]:
+    """Tasks of a world that was opened by this name.
+
+    Args:
+        name: the name.
+        world: the world.
+        tasks: which, each `NAME` of one that the world names or `NAME=GOAL,GOAL`; by default those
+            of the catalogue, or all that a map names.
+    """
+    entry = ENTRIES.get(name)
+    own = list(world.tasks) if entry is None else entry.tasks
+    return _tasks(tasks or own, world.space, world.tasks)
+
+
+def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float = 0.0) -> Skills:
+    """Skills by name: planned for a finite world, loaded for a game or a directory.
+
+    Raises:
+        ValueError: there are none of this name, or they cannot be had as asked.
+    """
+    from taskalgebra.skills.skills import SHIPPED_AT, load, solve
+
+    entry = ENTRIES.get(name)
+    loaded = Path(name).is_dir() if entry is None else entry.networks
+    if not loaded:
+        world = open_world(name, slip_probability=slip_probability)
+        return solve(world.space, base_tasks(name, world, tasks))
+    _refuse_slips(name, slip_probability)
+    skills = load(name if entry is None else SHIPPED_AT / name)
+    if tasks:
+        raise ValueError(
+            f"{name} holds skills whose base tasks are {', '.join(skills)}; other base tasks need "
+            f"a world to plan or learn in"
+        )
+    return skills
+
+
+def _refuse_slips(name: str, slip_probability: float) -> None:
+    if slip_probability:
+        raise ValueError(
+            f"slips are for Four Rooms and maps, not for {name}; learn in a world that slips and "
+            f"open what was saved"
+        )
+
+
+def _boxman(name: str, slip_probability: float) -> Boxman:
+    from taskalgebra.envs.boxman.env import Boxman
+
+    _refuse_slips(name, slip_probability)
+    return Boxman(
+        layout="fixed" if name == "boxman" else "random",
+        collect="touch" if name == "boxman-touch" else "pick-up",
+    )
+
+
+def _drawn(name: str, slip_probability: float) -> World:
+    """The world of a text file: a map, and perhaps lines that name tasks."""
+    from taskalgebra.envs.world import World
+    from taskalgebra.theory.tasks import TaskSpace
+    from taskalgebra.validation import closest
+    from taskalgebra.worlds.grid import from_text
+
+    path = Path(name)
+    if not path.exists():
+        raise ValueError(
+            f"no world {name!r}: it is neither one of {', '.join(ENTRIES)} nor a file with a map "
+            f"nor a directory with saved skills{closest(name, list(ENTRIES))}"
+        )
+    if path.is_dir():
+        raise ValueError(
+            f"{name} is a directory; a world is one of {', '.join(ENTRIES)} or a file with a map"
+        )
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{name} has more than {MOST_BYTES:,} bytes; a map is a small text file")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # with or without a mark
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{name} is not a text file; a map has # for walls, . for free cells, letters for goals"
+        ) from None
+    named = [line.strip() for line in lines if "=" in line]
+    drawn = [line for line in lines if "=" not in line]
+    while drawn and not drawn[-1].strip():
+        drawn.pop()
+    if drawn and not any(character.isalnum() for line in drawn for character in line):
+        raise ValueError(f"{name}: the map has no goal; put letters or digits on it")
+    try:
+        space = TaskSpace(from_text(drawn, slip_probability=slip_probability))
+        own = {goal: space.task([goal]) for goal in space.goal_names}
+        return World(space, _tasks(named, space, own) if named else own)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) -> dict[str, Task]:
+    """Tasks as they are written: `NAME` of one that there is, or `NAME=GOAL,GOAL`."""
+    from taskalgebra.validation import closest, listed
+
+    tasks: dict[str, Task] = {}
+    for text in texts:
+        name, defined, goals = (part.strip() for part in text.partition("="))
+        if not defined:
+            for word in (word.strip() for word in text.split(",")):
+                if word not in named:
+                    raise ValueError(
+                        f"unknown task {word!r}; this world names {listed(list(named))}; write "
+                        f"NAME=GOAL,GOAL for one of your own{closest(word, list(named))}"
+                    )
+                tasks[word] = named[word]
+            continue
+        wanted = [goal.strip() for goal in goals.split(",") if goal.strip()]
+        if not name or not wanted:
+            raise ValueError(f"the task {text!r} has no name or no goals; write NAME=GOAL,GOAL")
+        if name in tasks:
+            raise ValueError(f"the task {name!r} is there twice; name each task once")
+        tasks[name] = space.task(wanted)
+    return tasks

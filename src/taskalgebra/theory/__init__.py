@@ -1,0 +1,1 @@
+"""The paper: algebra, tasks, extended values, bounds, base tasks, assumptions, policies."""

@@ -1,0 +1,134 @@
+"""Choosing base tasks (Section 4.1 and the supplement, Table 1).
+
+Give each goal a Boolean label.  Each column of the label table is a base task: it wants the goals
+with a 1.  If no two goals have the same label, every set of goals has an expression over the base
+tasks.  For G goals, ⌈log₂ G⌉ base tasks are enough, and 2^G tasks follow from them.
+
+The paper says ⌊log₂ G⌋ + 1, which is the number when the all-zero label is left unused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from taskalgebra.arrays import BoolArray
+from taskalgebra.logic.expression import MAX_NAMES, Expression, from_truth_table
+from taskalgebra.logic.sum_of_products import all_true
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import instance
+
+
+def n_base_tasks(n_goals: int) -> int:
+    """⌈log₂ G⌉, the least number of base tasks that tell G goals apart; at least 1.
+
+    >>> [n_base_tasks(n) for n in (1, 2, 4, 5, 40)]
+    [1, 1, 2, 3, 6]
+    """
+    if n_goals < 1:
+        raise ValueError(f"there are {n_goals} goals, expected at least 1")
+    return max(1, (n_goals - 1).bit_length())
+
+
+def minimal_labels(n_goals: int) -> BoolArray:
+    """Labels `[G, K]` as in Table 1: goal i is the number G − 1 − i in binary, x₁ first.
+
+    >>> minimal_labels(4).astype(int)
+    array([[1, 1],
+           [1, 0],
+           [0, 1],
+           [0, 0]])
+    """
+    numbers = n_goals - 1 - np.arange(n_goals)
+    shifts = np.arange(n_base_tasks(n_goals))[::-1]
+    labels: BoolArray = (numbers[:, None] >> shifts & 1).astype(np.bool_)
+    if n_goals == 1:
+        labels[:] = True
+    return labels
+
+
+def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> dict[str, Task]:
+    """A smallest set of tasks that expresses every set of goals; named x1, x2, … by default."""
+    labels = minimal_labels(instance(space, TaskSpace, "the space").n_goals)
+    chosen = [f"x{k + 1}" for k in range(labels.shape[1])] if names is None else list(names)
+    if len(chosen) != labels.shape[1]:
+        raise ValueError(
+            f"{len(chosen)} names for {labels.shape[1]} base tasks: {chosen}; "
+            f"{space.n_goals} goals need {labels.shape[1]}"
+        )
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"two base tasks have the same name: {chosen}; names must differ")
+    return space.from_labels(dict(zip(chosen, labels.T, strict=True)))
+
+
+def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
+    """The label table `[G, K]` of some tasks: which goals each of them wants."""
+    if not isinstance(tasks, Mapping):
+        raise TypeError(f"tasks must be given as {{name: task}}, got {tasks!r}")
+    if not tasks:
+        raise ValueError("no tasks were given; expected at least one")
+    space = instance(next(iter(tasks.values())), Task, "a task").space
+    for name, task in tasks.items():
+        instance(task, Task, f"task {name!r}")
+        if task.space is not space:
+            raise ValueError(f"task {name!r} belongs to another space than the first; use one")
+        if not task.two_valued:
+            raise ValueError(
+                f"task {name!r} has more than two terminal rewards, so that no goal set describes "
+                f"it: {task!r}"
+            )
+    return np.stack([task.desired for task in tasks.values()], axis=1)
+
+
+def n_expressible(tasks: Mapping[str, Task]) -> int:
+    """How many different tasks can be composed: 2 to the number of different labels.
+
+    Four goals with four labels give 2^4 = 16; in general at most 2^(2^K) for K tasks.
+    """
+    return int(2 ** len(np.unique(labels_of(tasks), axis=0)))
+
+
+def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
+    """A shortest expression over some tasks that gives this one.
+
+    Raises:
+        ValueError: the task wants one of two goals that the given tasks do not tell apart.
+    """
+    if task.step_reward is not None:
+        raise ValueError(f"{task!r} is dense: its step rewards are its own, no expression has them")
+    if not task.two_valued or any(other.space is not task.space for other in tasks.values()):
+        raise ValueError(f"{task!r} is not a two-valued task of the same space")
+    return expression_for_goals(np.flatnonzero(task.desired), tasks)
+
+
+def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]) -> Expression:
+    """A shortest expression over some tasks that wants exactly these goals.
+
+    Combinations of labels that no goal has are free to be true or false, which makes it shorter.
+
+    Raises:
+        ValueError: a desired goal and another one carry the same label.
+    """
+    labels = labels_of(tasks)
+    if len(tasks) > MAX_NAMES:
+        raise ValueError(
+            f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
+        )
+    world = next(iter(tasks.values())).space.world
+    named = [desired] if isinstance(desired, str) else desired
+    wanted = {world.goal_index(goal) for goal in named}
+    goal_with: dict[int, int] = {}
+    for goal, row in enumerate(labels):
+        label = sum(1 << j for j, one in enumerate(row) if one)
+        other = goal_with.setdefault(label, goal)
+        if (goal in wanted) != (other in wanted):
+            yes, no = (goal, other) if goal in wanted else (other, goal)
+            raise ValueError(
+                f"no expression over {', '.join(tasks)} wants goal {world.goal_names[yes]!r} but "
+                f"not {world.goal_names[no]!r}: every one of these tasks treats them alike; "
+                f"add a base task that tells them apart"
+            )
+    table = sum(1 << label for label, goal in goal_with.items() if goal in wanted)
+    used = sum(1 << label for label in goal_with)
+    return from_truth_table(table, list(tasks), dont_care=all_true(len(tasks)) ^ used)

@@ -1,0 +1,378 @@
+"""Tasks and the space they span (Assumptions 1 and 2, Definition 1, Theorem 1).
+
+All tasks of a space 𝓜 share one world.  By Assumption 1 they differ only in the reward for
+reaching each goal, so a `Task` is little more than `goal_reward[G]`.  The space knows the universal
+task M_U, which wants every goal, and the empty task M_∅, which wants none:
+
+    space = TaskSpace(world)
+    top = space.task(["top_left", "top_right"])
+    left = space.task(["top_left", "bottom_left"])
+    either_but_not_both = top ^ left
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
+from taskalgebra.theory.assumptions import AssumptionReport, Candidate, examine
+from taskalgebra.validation import finite, listed
+from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.open_world import OpenWorld
+
+
+class Goal(NamedTuple):
+    """A goal as a predicate sees it; in an open world it has neither state nor cell."""
+
+    number: int
+    name: str
+    state: int | None
+    cell: tuple[int, int] | None
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Task(BooleanElement):
+    """A task M: the terminal reward r_M(g) of every goal; all else belongs to the space.
+
+    `step_reward` is None under Assumption 1(iii).  A dense task, which breaks the assumption on
+    purpose, carries its own r_M(s, a) outside goals.
+    """
+
+    space: TaskSpace
+    goal_reward: Array  # [G]
+    step_reward: Array | None = None  # [S, A]
+
+    def __post_init__(self) -> None:
+        """Tasks are hashed, so their rewards must not change."""
+        for rewards in (self.goal_reward, self.step_reward):
+            if rewards is not None:
+                rewards.setflags(write=False)
+
+    @property
+    def desired(self) -> BoolArray:
+        """[G], the goals with r_M(g) = r_U."""
+        wanted: BoolArray = self.goal_reward == self.space.r_universal
+        return wanted
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether every goal pays r_∅ or r_U: Assumption 2."""
+        unwanted = self.goal_reward == self.space.r_empty
+        return bool((self.desired | unwanted).all())
+
+    def __and__(self, other: Task) -> Task:
+        """M₁ ∧ M₂ pays min{r₁, r₂}  (Definition 1)."""
+        return self._pointwise(conjunction, other)
+
+    def __or__(self, other: Task) -> Task:
+        """M₁ ∨ M₂ pays max{r₁, r₂}  (Definition 1)."""
+        return self._pointwise(disjunction, other)
+
+    def __invert__(self) -> Task:
+        """¬M pays (r_U + r_∅) − r_M  (Definition 1), r_∅ and r_U exactly where r_M is r_U, r_∅.
+
+        In floating point (2 + −0.1) − 2 is not −0.1; tasks must not lose a goal to that.
+        """
+        space, goal, step = self.space, self.goal_reward, self.step_reward
+        negated = negation(goal, Bounds(space.r_universal, space.r_empty))
+        negated = np.where(goal == space.r_empty, space.r_universal, negated)
+        negated = np.where(goal == space.r_universal, space.r_empty, negated)
+        if step is not None:
+            step = negation(step, Bounds(space.mdp.step_reward, space.mdp.step_reward))
+        return Task(space, negated, step)
+
+    def _pointwise(self, operator: Callable[[Array, Array], Array], other: Task) -> Task:
+        if not isinstance(other, Task):
+            return NotImplemented
+        if other.space is not self.space:
+            raise ValueError(
+                "these tasks belong to two spaces; compose tasks made by the same TaskSpace"
+            )
+        step = None
+        if self.step_reward is not None or other.step_reward is not None:
+            step = operator(self.steps, other.steps)
+        return Task(self.space, operator(self.goal_reward, other.goal_reward), step)
+
+    @property
+    def steps(self) -> Array:
+        """[S, A], r_M(s, a) outside goals: the world's, unless the task is dense."""
+        return self.space.mdp.step_reward if self.step_reward is None else self.step_reward
+
+    def __eq__(self, other: object) -> bool:
+        """Same space, same rewards."""
+        return (
+            isinstance(other, Task)
+            and other.space is self.space
+            and np.array_equal(self.goal_reward, other.goal_reward)
+            and (self.step_reward is other.step_reward or np.array_equal(self.steps, other.steps))
+        )
+
+    def __hash__(self) -> int:
+        """Equal tasks have equal hashes."""
+        return hash((id(self.space), (self.goal_reward + 0.0).tobytes()))
+
+    def __repr__(self) -> str:
+        """The desired goals, or all rewards when there are more than two values."""
+        names = self.space.goal_names
+        if self.two_valued:
+            return f"Task{{{listed([n for n, d in zip(names, self.desired, strict=True) if d])}}}"
+        pairs = [f"{n}: {r:g}" for n, r in zip(names, self.goal_reward, strict=True)]
+        return f"Task{{{listed(pairs)}}}"
+
+
+class TaskSpace:
+    """The set of tasks 𝓜 of one world, with its bounds M_U and M_∅.
+
+    Args:
+        world: the world that all tasks share, finite or open.
+        r_universal: r_U, what a desired goal pays; one number, or one a goal.
+        r_empty: r_∅, what any other goal pays.
+
+    By default a world that has a task of its own sets both to the largest and the smallest reward
+    of its goals (where all goals pay the same, r_∅ is the lowest step reward, but at least 1 below
+    r_U); any other world uses the numbers of the paper, 2 and −0.1.
+    """
+
+    def __init__(
+        self,
+        world: FiniteMDP | OpenWorld,
+        *,
+        r_universal: ArrayLike | None = None,
+        r_empty: ArrayLike | None = None,
+    ) -> None:
+        """Fix the world and the two terminal rewards."""
+        if not isinstance(world, FiniteMDP | OpenWorld):
+            raise TypeError(
+                f"the world of a TaskSpace must be a FiniteMDP or an OpenWorld, got {world!r}"
+            )
+        self.world = world
+        self.goal_names, self.action_names = world.goal_names, world.action_names
+        self.n_goals, self.n_actions = world.n_goals, world.n_actions
+        low, high = _default_rewards(world)
+        self.r_universal = _per_goal(
+            high if r_universal is None else r_universal, "r_universal", self.n_goals
+        )
+        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
+        if (self.r_empty >= self.r_universal).any():
+            g = int(np.argmax(self.r_empty >= self.r_universal))
+            raise ValueError(
+                f"r_empty = {self.r_empty[g]:g} is not below r_universal = "
+                f"{self.r_universal[g]:g} for goal {self.goal_names[g]!r}; a desired goal must pay "
+                f"more than any other"
+            )
+        self.universal = Task(self, self.r_universal)
+        self.empty = Task(self, self.r_empty)
+
+    @cached_property
+    def mdp(self) -> FiniteMDP:
+        """The world, which must be finite.
+
+        Raises:
+            TypeError: the world is open.
+        """
+        if isinstance(self.world, OpenWorld):
+            raise TypeError(
+                "this task space is of an open world, known only by playing it; planning, tables "
+                "and pictures need a finite one"
+            )
+        return self.world
+
+    @property
+    def r_min(self) -> float:
+        """r_MIN over all rewards of all tasks."""
+        return float(min(self._live_steps.min(), self.r_empty.min()))
+
+    @property
+    def r_max(self) -> float:
+        """r_MAX over all rewards of all tasks."""
+        return float(max(self._live_steps.max(), self.r_universal.max()))
+
+    @property
+    def _live_steps(self) -> Array:
+        return self.mdp.step_reward[~self.mdp.is_goal]
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """𝒢, as records for predicates."""
+        world = self.world
+        if isinstance(world, OpenWorld):
+            return tuple(Goal(i, name, None, None) for i, name in enumerate(self.goal_names))
+        cells = world.cells
+        return tuple(
+            Goal(i, name, int(s), None if cells is None else (int(cells[s][0]), int(cells[s][1])))
+            for i, (name, s) in enumerate(zip(world.goal_names, world.goals, strict=True))
+        )
+
+    def task(self, desired: Iterable[str | int] | Callable[[Goal], bool]) -> Task:
+        """The task that wants some goals: by name or position, or all that meet a predicate.
+
+        >>> from taskalgebra.worlds.grid import from_text
+        >>> space = TaskSpace(from_text("A.B.C"))
+        >>> space.task(["A", "C"])
+        Task{A, C}
+        >>> space.task(lambda goal: goal.cell[1] < 4)
+        Task{A, B}
+        """
+        if callable(desired):
+            chosen = [goal.number for goal in self.goals if desired(goal)]
+            asked = "the predicate"
+        else:
+            named = [desired] if isinstance(desired, str | int | np.integer) else list(desired)
+            chosen = [self.world.goal_index(goal) for goal in named]
+            asked = f"{named!r}"
+            if len(set(chosen)) != len(chosen):
+                raise ValueError(f"{asked} lists a goal twice")
+        if not chosen:
+            raise ValueError(
+                f"{asked} selects no goal; this world has {listed(self.goal_names)}. "
+                f"The task that wants no goal is space.empty"
+            )
+        wanted = np.zeros(self.n_goals, np.bool_)
+        wanted[chosen] = True
+        return self.from_desired(wanted)
+
+    def from_desired(self, desired: ArrayLike) -> Task:
+        """The two-valued task with this truth value for each goal, `[G]`."""
+        wanted = np.asarray(desired)
+        if wanted.shape != (self.n_goals,) or not np.isin(wanted, (0, 1)).all():
+            raise ValueError(
+                f"desired must hold true or false for each of the {self.n_goals} goals, "
+                f"got {desired!r}"
+            )
+        return Task(self, np.where(wanted.astype(np.bool_), self.r_universal, self.r_empty))
+
+    def from_rewards(self, goal_reward: ArrayLike, step_reward: ArrayLike | None = None) -> Task:
+        """The task with these terminal rewards, `[G]` or `[G, A]`, between r_∅ and r_U.
+
+        Rewards r(g, a) that depend on the action are refused: Theorems 2 and 3 do not hold for them
+        (see PAPER.md).  `step_reward`, `[S, A]`, makes a dense task.
+        """
+        given = np.asarray(goal_reward)
+        if given.ndim == 2:
+            table = finite(given, "goal_reward", (self.n_goals, self.n_actions))
+            differ = np.argwhere(table != table[:, :1])
+            if differ.size:
+                g, a = differ[0]
+                raise ValueError(
+                    f"goal {self.goal_names[g]!r} pays {table[g, 0]:g} for {self.action_names[0]}, "
+                    f"{table[g, a]:g} for {self.action_names[a]}; terminal rewards must not depend "
+                    f"on the action, or composition is not optimal: give one reward a goal"
+                )
+            given = table[:, 0]
+        rewards = finite(given, "goal_reward", (self.n_goals,))
+        outside = (rewards < self.r_empty) | (rewards > self.r_universal)
+        if outside.any():
+            g = int(np.argmax(outside))
+            raise ValueError(
+                f"goal {self.goal_names[g]!r} pays {rewards[g]:g}, outside [r_∅, r_U] = "
+                f"[{self.r_empty[g]:g}, {self.r_universal[g]:g}]; make the TaskSpace with "
+                f"wider r_empty and r_universal"
+            )
+        if step_reward is None:
+            return Task(self, rewards)
+        if isinstance(self.world, OpenWorld):
+            raise TypeError(
+                "step_reward holds one reward for each state and action, and an open world has no "
+                "list of states; give goal_reward alone"
+            )
+        steps = finite(step_reward, "step_reward", (self.world.n_states, self.n_actions))
+        steps[self.world.goals] = 0.0
+        return Task(self, rewards, steps)
+
+    def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
+        """One task a column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
+        if not labels:
+            raise ValueError("the label table has no columns; give at least one task")
+        tasks = {}
+        for name, column in labels.items():
+            try:
+                tasks[name] = self.from_desired(column)
+            except ValueError as error:
+                raise ValueError(f"the labels of task {name!r} do not fit: {error}") from None
+        return tasks
+
+    @property
+    def original(self) -> Task:
+        """The task that the world itself poses, for worlds taken from an environment."""
+        if isinstance(self.world, OpenWorld) or self.world.goal_reward is None:
+            raise ValueError("this world poses no task of its own; make one with space.task(...)")
+        return self.from_rewards(self.world.goal_reward)
+
+    def two_valued_tasks(self) -> Iterator[Task]:
+        """All 2^G two-valued tasks; task i wants goal j iff bit j of i is set."""
+        bits = np.arange(self.n_goals)
+        for i in range(2**self.n_goals):
+            yield self.from_desired(np.array([i >> int(j) & 1 for j in bits]))
+
+    def check(
+        self,
+        tasks: Mapping[str, Task | FiniteMDP | ArrayLike]
+        | Sequence[Task | FiniteMDP | ArrayLike]
+        | Task = (),
+    ) -> AssumptionReport:
+        """Report which of the paper's assumptions hold for these tasks, and the first offenders.
+
+        A task may be a `Task` of any space, a world with rewards of its own, or a reward table:
+        `[G]` or `[G, A]` terminal rewards, or `[S, A]` rewards of all states.
+        """
+        if isinstance(tasks, Task):
+            tasks = [tasks]
+        if isinstance(tasks, str):
+            raise TypeError(f"tasks must be tasks, by name or in a list, got the text {tasks!r}")
+        if not isinstance(tasks, Mapping):
+            tasks = {f"task {i}": task for i, task in enumerate(tasks)}
+        candidates = [self._candidate(name, task) for name, task in tasks.items()]
+        return examine(self.mdp, candidates, self.r_empty, self.r_universal)
+
+    def _candidate(self, name: str, task: Task | FiniteMDP | ArrayLike) -> Candidate:
+        if isinstance(task, Task):
+            mdp, step, goal = task.space.mdp, task.steps, task.goal_reward
+        elif isinstance(task, FiniteMDP):
+            if task.goal_reward is None:
+                raise ValueError(f"{name!r} is a world without terminal rewards; nothing to check")
+            mdp, step, goal = task, task.step_reward, task.goal_reward
+        else:
+            mdp, step = self.mdp, self.mdp.step_reward
+            try:
+                goal = np.asarray(task, np.float64)
+                if goal.ndim == 0:
+                    raise ValueError
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name!r} must be a Task, a world or a table of rewards, got {task!r}"
+                ) from None
+            if goal.shape == step.shape:
+                step, goal = goal, goal[mdp.goals]
+        if goal.ndim == 1:
+            goal = np.repeat(goal[:, None], mdp.n_actions, axis=1)
+        return Candidate(name, mdp, step, finite(goal, name, (mdp.n_goals, mdp.n_actions)))
+
+    def __repr__(self) -> str:
+        """The world and the two rewards."""
+        return (
+            f"TaskSpace({self.world!r}, r_U = {self.r_universal[0]:g}, r_∅ = {self.r_empty[0]:g})"
+        )
+
+
+def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
+    if isinstance(world, OpenWorld) or world.goal_reward is None:
+        return -0.1, 2.0
+    low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
+    return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high
+
+
+def _per_goal(reward: ArrayLike, name: str, n_goals: int) -> Array:
+    given = np.asarray(reward)
+    if given.ndim == 0:
+        given = np.broadcast_to(given, (n_goals,))
+    rewards = finite(given, name, (n_goals,))
+    rewards.setflags(write=False)
+    return rewards

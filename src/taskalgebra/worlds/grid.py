@@ -1,0 +1,219 @@
+"""Worlds drawn as text: rooms, walls and goals, with the semantics of Four Rooms (Section 4).
+
+    world = from_text('''
+        #######
+        #A...B#
+        ###.###
+        #C...D#
+        #######
+    ''')
+
+`#` is a wall, `.` a free cell; a letter or a digit is a free cell that holds the goal of that name.
+The edge of the map is a wall.  Five actions: up, right, down, left, stay.  A move into a wall has
+no effect but costs its step.
+
+Absorbing states are states of their own, one a goal: `stay` on a goal's cell costs the step reward
+and leads there, and the next action pays the terminal reward.  So from d moves away the best return
+is r(g) + r_step·(d + 1).  `stay` anywhere else passes the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import index
+from textwrap import dedent
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.validation import instance, listed
+from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+
+WALL, FREE = "#", "."
+ACTIONS = ("up", "right", "down", "left", "stay")
+MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
+Cell = tuple[int, int]
+
+
+def from_text(
+    text: str | Sequence[str],
+    goals: Mapping[str, Cell] | None = None,
+    *,
+    step_reward: float = -0.1,
+    slip_probability: float = 0.0,
+    starts: Sequence[Cell] | None = None,
+) -> FiniteMDP:
+    """Make a world from a map.
+
+    Args:
+        text: the map, as one text or as rows; common indentation and blank lines around it do not
+            count.
+        goals: further goals, by name, with (row, column) counted from 0 at the top left.
+        step_reward: r_{s,a}, the same everywhere.
+        slip_probability: how often a move goes astray, to one of the other three directions.
+        starts: cells in which episodes begin; by default every free cell with a way to a goal.
+    """
+    drawn = text if isinstance(text, str) else "\n".join(text)
+    rows = dedent(drawn).strip("\n").splitlines()
+    free, named = _read_map(rows)
+    for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
+        if name in named:
+            raise ValueError(f"goal {name!r} stands on the map at {named[name]} and is given again")
+        named[name] = _free_cell(cell, free, f"goal {name!r}")
+    if not named:
+        raise ValueError(
+            "the map has no goal; put letters on it, or pass goals={'name': (row, column)}"
+        )
+    for name, cell in named.items():
+        other = next(n for n, c in named.items() if c == cell)
+        if other != name:
+            raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
+    try:
+        slips = float(slip_probability)
+    except (TypeError, ValueError):
+        slips = -1.0
+    if not 0.0 <= slips <= 1.0:
+        raise ValueError(f"slip_probability is {slip_probability!r}, expected a number in [0, 1]")
+    state_of = np.full(free.shape, -1)
+    state_of[free] = np.arange(free.sum())
+    start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
+    return _world(free, state_of, named, step_reward, slips, start_cells)
+
+
+def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
+    """The world of a task that ends in some of the goals only: "different absorbing sets".
+
+    A transition into any other goal stays where it is instead, at the same cost; on a map, `stay`
+    on the cell of such a goal passes the time.  States, goals and their numbers remain; the
+    absorbing states of the other goals can no longer be entered.  Starts from which none of the
+    desired goals can be reached are left out.
+
+    Args:
+        mdp: the world in which every goal ends an episode.
+        desired: `[G]`, true for the goals to keep, of which there must be one.
+    """
+    kept = np.asarray(desired)
+    if kept.shape != (mdp.n_goals,) or kept.dtype != np.bool_ or not kept.any():
+        raise ValueError(
+            f"desired must hold true or false for each of the {mdp.n_goals} goals, with at least "
+            f"one true, or no episode ends; got {desired!r}"
+        )
+    if kept.all():
+        return mdp
+    closed = np.zeros(mdp.n_states, np.bool_)
+    closed[mdp.goals[~kept]] = True
+    source = np.repeat(np.arange(mdp.n_states), np.diff(mdp.offset[:: mdp.n_actions]))
+    world = from_outcomes(
+        mdp.offset,
+        np.where(closed[mdp.successor], source, mdp.successor),
+        mdp.probability,
+        step_reward=mdp.step_reward,
+        goals=mdp.goals,
+        shape=mdp.step_reward.shape,
+        goal_names=mdp.goal_names,
+        action_names=mdp.action_names,
+        goal_reward=mdp.goal_reward,
+        cells=mdp.cells,
+    )
+    starts = mdp.starts[world.ending[mdp.starts]]
+    if not starts.size:
+        names = [name for name, one in zip(mdp.goal_names, kept, strict=True) if one]
+        raise ValueError(f"no start has a path to {listed(names)}; open a way or keep more goals")
+    starts.setflags(write=False)
+    return replace(world, starts=starts)
+
+
+def _world(
+    free: NDArray[np.bool_],
+    state_of: NDArray[np.int64],
+    goals: Mapping[str, Cell],
+    step_reward: float,
+    slip_probability: float,
+    starts: Sequence[Cell] | None,
+) -> FiniteMDP:
+    cells = np.argwhere(free)
+    n_cells, n_goals, n_actions = len(cells), len(goals), len(ACTIONS)
+    goal_cells = np.array(list(goals.values()))
+    goal_states = np.arange(n_cells, n_cells + n_goals)
+
+    moved = np.empty((n_cells, 4), np.int64)
+    for direction, move in enumerate(MOVES):
+        target = cells + move
+        inside = ((target >= 0) & (target < free.shape)).all(axis=1)
+        found = np.full(n_cells, -1)
+        found[inside] = state_of[tuple(target[inside].T)]
+        moved[:, direction] = np.where(found >= 0, found, np.arange(n_cells))
+    stayed = np.arange(n_cells)
+    stayed[state_of[tuple(goal_cells.T)]] = goal_states
+
+    # Outcomes of a move: its own direction first, then the other three, then drop the impossible.
+    n_outcomes = 4 if slip_probability else 1
+    directions = (np.arange(4)[:, None] + np.arange(n_outcomes)) % 4
+    outcome = np.full((n_cells + n_goals, n_actions, n_outcomes), -1)
+    outcome[:n_cells, :4] = moved[:, directions]
+    outcome[:n_cells, 4, 0] = stayed
+    outcome[n_cells:, :, 0] = goal_states[:, None]
+    chance = np.zeros(outcome.shape)
+    chance[:n_cells, :4, 0] = 1.0 - slip_probability
+    chance[:n_cells, :4, 1:] = slip_probability / 3
+    chance[:n_cells, 4, 0] = 1.0
+    chance[n_cells:, :, 0] = 1.0
+
+    possible = chance > 0
+    return from_outcomes(
+        np.concatenate(([0], np.cumsum(possible.sum(axis=2).ravel()))),
+        outcome[possible],
+        chance[possible],
+        step_reward=step_reward,
+        goals=goal_states,
+        shape=(n_cells + n_goals, n_actions),
+        goal_names=list(goals),
+        action_names=ACTIONS,
+        starts=None if starts is None else [int(state_of[cell]) for cell in starts],
+        cells=np.concatenate((cells, goal_cells)),
+    )
+
+
+def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
+    """Free cells as `[rows, columns]`, and the goals that are drawn on the map."""
+    if not rows or not rows[0]:
+        raise ValueError("the map is empty; draw at least one free cell '.' and one goal")
+    for r, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; "
+                f"make the rows equally long"
+            )
+    named: dict[str, Cell] = {}
+    symbols = np.array(rows).view("U1").reshape(len(rows), len(rows[0]))
+    free = symbols != WALL
+    for r, c in np.argwhere(free & (symbols != FREE)).tolist():
+        symbol = rows[r][c]
+        if not symbol.isalnum():
+            raise ValueError(
+                f"the map has {symbol!r} at row {r}, column {c}; expected '#' for a wall, "
+                f"'.' for a free cell, or a letter or digit for a goal"
+            )
+        if symbol in named:
+            raise ValueError(
+                f"goal {symbol!r} is drawn twice, at {named[symbol]} and {(r, c)}; "
+                f"each goal is one cell"
+            )
+        named[symbol] = (r, c)
+    return free, named
+
+
+def _free_cell(cell: Cell, free: NDArray[np.bool_], what: str) -> Cell:
+    try:
+        row, column = (index(i) for i in cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} is at {cell!r}, expected (row, column) as integers") from None
+    if not (0 <= row < free.shape[0] and 0 <= column < free.shape[1]):
+        raise ValueError(
+            f"{what} at ({row}, {column}) lies outside the map of {free.shape[0]} rows and "
+            f"{free.shape[1]} columns"
+        )
+    if not free[row, column]:
+        raise ValueError(f"{what} at ({row}, {column}) is in a wall; choose a free cell")
+    return row, column

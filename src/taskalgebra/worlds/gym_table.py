@@ -1,0 +1,114 @@
+"""Worlds from Gymnasium environments that carry their own transition table.
+
+FrozenLake, Taxi, CliffWalking and others keep `env.unwrapped.P[s][a]`, a list of outcomes
+`(probability, next state, reward, terminated)`.  Gymnasium pays the last reward on the way into a
+terminal state; the paper pays it in the terminal state.  The two are reconciled so that every
+episode has the same return:
+
+- Each state that a terminating outcome enters becomes a goal.  If an episode can also start in it,
+  or pass through it, an absorbing copy of it is added behind the states of the environment, whose
+  numbering is kept in any case.
+- r(g) is the reward on the way into g.  Should that differ between transitions, r(g) is the largest
+  of them and the rest stays with the step.
+- Episodes start in the states of `initial_state_distrib`, each equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from taskalgebra.validation import finite
+from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+
+
+def from_gymnasium(
+    env: Any,
+    *,
+    goal_names: Sequence[str] | None = None,
+    action_names: Sequence[str] | None = None,
+    step_cost: float = 0.0,
+) -> FiniteMDP:
+    """Make a world from an environment with a transition table `env.unwrapped.P`.
+
+    Args:
+        env: a Gymnasium environment, wrapped or not.
+        goal_names: a name for each terminal state, in the order of the states; by default "s15"
+            for state 15.
+        action_names: a name for each action.
+        step_cost: taken off every reward outside goals.  Where an environment lets time pass for
+            nothing, as FrozenLake does, a small cost makes greedy policies hurry.
+    """
+    if isinstance(env, str):
+        raise TypeError(f"env is the name {env!r}, expected gymnasium.make({env!r})")
+    base = getattr(env, "unwrapped", env)
+    table = getattr(base, "P", None)
+    if isinstance(table, list):
+        table = dict(enumerate(table))
+    if not isinstance(table, dict) or not table or set(table) != set(range(len(table))):
+        raise ValueError(
+            f"{env} has no transition table env.unwrapped.P with states 0, 1, 2, …; "
+            f"build its world with from_arrays"
+        )
+    n_states, n_actions = len(table), len(table[0])
+    rows = np.array(
+        [
+            (s, a, next_state, p, reward, ends)
+            for s in range(n_states)
+            for a in range(n_actions)
+            for p, next_state, reward, ends in table[s][a]
+            if p > 0
+        ],
+        np.float64,
+    )
+    state, action, successor = rows[:, :3].astype(np.int64).T
+    p, reward, ends = rows[:, 3], rows[:, 4], rows[:, 5] > 0
+    if not np.isfinite(reward).all():
+        at = int(np.flatnonzero(~np.isfinite(reward))[0])
+        raise ValueError(
+            f"the table pays {reward[at]} in state {state[at]}, action {action[at]}; "
+            f"expected finite rewards"
+        )
+    start = getattr(base, "initial_state_distrib", None)
+    starts = None if start is None else np.flatnonzero(start)
+
+    terminal = np.unique(successor[ends])
+    if not terminal.size:
+        raise ValueError(f"{env} never terminates; a world needs at least one terminal state")
+    passed_through = successor[~ends & (state != successor)]
+    if starts is not None:
+        passed_through = np.concatenate((passed_through, starts))
+    copied = np.isin(terminal, passed_through)
+    goals = np.where(copied, n_states + np.cumsum(copied) - 1, terminal)
+    n_all = n_states + int(copied.sum())
+
+    goal_of = np.searchsorted(terminal, successor)
+    from_outside = ends & ~np.isin(state, terminal[~copied])
+    goal_reward = np.full(terminal.size, -np.inf)
+    np.maximum.at(goal_reward, goal_of[from_outside], reward[from_outside])
+    goal_reward[np.isneginf(goal_reward)] = 0.0
+
+    successor = np.where(ends, goals[np.minimum(goal_of, terminal.size - 1)], successor)
+    on_the_way = reward - np.where(ends, goal_reward[np.minimum(goal_of, terminal.size - 1)], 0.0)
+    step_reward = np.zeros((n_all, n_actions))
+    np.add.at(step_reward, (state, action), p * on_the_way)
+
+    pair = state * n_actions + action
+    key, inverse = np.unique(pair * n_all + successor, return_inverse=True)
+    merged_pair, merged_successor = key // n_all, key % n_all
+    extra = np.arange(n_states * n_actions, n_all * n_actions)
+    merged_pair = np.concatenate((merged_pair, extra))
+    return from_outcomes(
+        np.searchsorted(merged_pair, np.arange(n_all * n_actions + 1)),
+        np.concatenate((merged_successor, extra // n_actions)),
+        np.concatenate((np.bincount(inverse, p), np.ones(extra.size))),
+        step_reward=step_reward - float(finite(step_cost, "step_cost", ())),
+        goals=goals,
+        shape=(n_all, n_actions),
+        goal_names=[f"s{s}" for s in terminal] if goal_names is None else goal_names,
+        action_names=action_names,
+        starts=starts,
+        goal_reward=goal_reward,
+    )

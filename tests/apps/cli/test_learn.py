@@ -1,0 +1,180 @@
+"""`taskalgebra learn`, and what Ctrl-C leaves behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import taskalgebra as ta
+
+
+def test_learned_skills_are_saved_and_can_be_solved_with(run, document, tmp_path):
+    rooms = tmp_path / "rooms"
+    found = document("learn", "--out", rooms, "--steps", "60000", "--seed", "1")
+    assert [task["success_rate"] for task in found["tasks"]] == [1.0, 1.0]
+    assert found["n_expressible"] == 16
+    learned = ta.learn(ta.FourRooms(), steps=60_000, seed=1)
+    saved = ta.load(rooms)
+    assert (saved["top"].values.table == learned["top"].values.table).all()
+    solved = document("solve", "top ^ left", "--world", rooms, "--episodes", "20")
+    assert solved["optimal_starts"] == 104
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms"]
+
+
+def test_text_says_where_the_skills_are_and_what_to_do_with_them(run, tmp_path, maze):
+    code, out, _ = run("learn", maze, "--out", tmp_path / "m", "--steps", "5000", "-t", "x=A,D")
+    assert code == 0
+    assert f'try: taskalgebra solve "~x" --world {tmp_path / "m"}' in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["four-rooms"], 2, "--out"),
+        (["--out", "{file}"], 1, "is a file"),
+        (["--out", "{full}"], 1, "holds other files"),
+        (["--out", "{new}", "--steps", "3"], 1, "learn longer"),
+        (["--out", "{new}", "--updates", "3"], 2, "--steps"),
+        (["boxman", "--out", "{new}", "--steps", "3"], 2, "--updates"),
+        (["boxman", "--out", "{full}"], 1, "holds other files"),
+        (["{full}", "--out", "{new}"], 2, "is a directory"),
+    ],
+)
+def test_what_cannot_be_learned_or_saved_is_told_before_and_nothing_is_written(
+    arguments, code, words, run, tmp_path
+):
+    places = {"file": tmp_path / "file", "full": tmp_path / "full", "new": tmp_path / "new"}
+    places["full"].mkdir()
+    for path in (places["file"], places["full"] / "other"):
+        path.write_text("")
+    given = [argument.format(**places) for argument in arguments]
+    found, out, err = run("learn", *given)
+    assert (found, out) == (code, "")
+    assert words in " ".join(err.replace("│", " ").split())
+    assert not places["new"].exists()
+    assert [path.name for path in places["full"].iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize("more", [[], ["--fresh"]])
+def test_a_folder_of_somebody_else_is_not_taken_for_a_training(more, run, tmp_path):
+    notes = tmp_path / "game.training" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    code, out, err = run("learn", "boxman", "--out", tmp_path / "game", "--updates", "1", *more)
+    assert (code, out) == (1, "") and "holds other files, such as 'notes.txt'" in err
+    assert notes.read_text() == "mine"
+
+
+def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, monkeypatch):
+    from taskalgebra.apps.cli import learn
+    from taskalgebra.learning.deep import training as deep
+
+    toy = ta.DeepSettings(
+        n_updates=4, chapter=2, n_envs=32, learning_starts=3200, batch_size=4, threads=1
+    )
+    monkeypatch.setattr(learn, "_recipe", lambda *given: (toy, None))
+    monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
+    arguments = ("learn", "boxman", "--out", tmp_path / "game")
+    run_training = deep.Training.run
+
+    def stopped(self, path, score, listen, name):
+        def listen_once(*told):
+            raise KeyboardInterrupt
+
+        return run_training(self, path, score, listen_once, name)
+
+    monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
+    monkeypatch.setattr(deep.Training, "run", stopped)
+    code, _, err = run(*arguments)
+    assert code == 130 and "game.training" in err and "go on" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["game.training"]
+    monkeypatch.setattr(deep.Training, "run", run_training)
+    code, _, err = run(*arguments, "--quiet")
+    assert (code, err) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["game"]
+    assert list(ta.load(tmp_path / "game")) == ["blue", "square", "purple"]
+
+
+def test_a_training_stopped_before_its_first_checkpoint_says_so(run, tmp_path, monkeypatch):
+    from taskalgebra.learning.deep import training as deep
+
+    def stopped(self, *_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deep.Training, "run", stopped)
+    code, _, err = run("learn", "boxman", "--out", tmp_path / "game", "--updates", "50")
+    assert code == 130 and "stopped before the first checkpoint; give the same command" in err
+
+
+def test_short_trainings_have_checkpoints_too():
+    from taskalgebra.apps.cli.learn import _recipe
+
+    for name, preset, updates, chapter in (
+        ("boxman", "fast", 50, 10),
+        ("boxman-touch", "fast", 3, 1),
+        ("boxman", "paper", 40, 16),
+        ("boxman-random", "fast", 100_000, 500),
+    ):
+        settings, _ = _recipe(name, preset, updates)
+        assert (settings.n_updates, settings.chapter) == (updates, chapter)
+
+
+def test_too_few_updates_are_refused_by_number(run, tmp_path):
+    wrong = ("learn", "boxman", "--settings", "paper", "--updates", "2", "--out", tmp_path / "x")
+    code, _, err = run(*wrong)
+    assert code == 2 and "--updates must be at least 16 with --settings paper" in err
+
+
+def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, monkeypatch):
+    from taskalgebra.apps.cli import learn
+    from taskalgebra.learning.deep import training as deep
+    from taskalgebra.paper.experiments.boxman_training import RECIPES
+
+    monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
+    monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
+    out = tmp_path / "game"
+    code, told, err = run(
+        "learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2"
+    )
+    assert 'try: taskalgebra solve "blue" --world' in told
+    code, told, _ = run("evaluate", "--all", "--world", out, "--episodes", "2")
+    assert code == 0 and "~" not in told and "blue" in told
+    assert "taking the sight of the skills boxman-random" in err
+    ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
+    assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
+    for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):
+        assert (ours.first.state_dict()[name] == theirs.first.state_dict()[name]).all(), name
+
+
+def test_a_terminal_sees_a_bar_and_ctrl_c_leaves_nothing_behind(tmp_path):
+    command = [sys.executable, "-m", "taskalgebra.apps.cli", "learn", "--slip", "0.1"]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*command, "--steps", "2000000000", "--out", str(tmp_path / "rooms")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while b"learning" not in seen or b"left" not in seen:
+            seen += os.read(ours, 65536)
+        process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + 60
+        while b"stopped" not in seen and time.monotonic() < deadline:
+            seen += os.read(ours, 65536)
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        os.close(ours)
+    assert b"nothing was saved" in seen
+    assert list(tmp_path.iterdir()) == []

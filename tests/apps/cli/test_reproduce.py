@@ -1,0 +1,334 @@
+"""`taskalgebra reproduce`: the whole at toy size, stopped in the middle and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from boxman_skills import write_untrained
+from taskalgebra.apps import cli
+from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.reproduce import Told
+from taskalgebra.learning.deep.dqn import Chapter
+from taskalgebra.paper import reproduce
+from taskalgebra.paper.experiments import deep_suite, suite
+from taskalgebra.paper.experiments.record import Table, as_json, load
+from taskalgebra.paper.figures import deep_gallery, gallery
+from taskalgebra.paper.figures.drawings import Film
+
+COMMAND = [sys.executable, "-m", "taskalgebra.apps.cli", "reproduce"]
+ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+
+
+def results_in(text):
+    """The parts that a run says it has finished."""
+    names = [*suite.TABULAR, *deep_suite.DEEP]
+    first_words = [line.partition(" ")[0] for line in text.splitlines()]
+    return [word for word in first_words if word in names]
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    """Everything from nothing, as a user would: Ctrl-C in the middle, then again to the end."""
+    place = tmp_path_factory.mktemp("reproduce")
+    write_untrained(place / "skills")
+    out = place / "deep" / "out"
+    command = [*COMMAND, "--quick", "--skills", str(place / "skills"), "--out", str(out)]
+    lines = []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as first:
+        for line in first.stderr:
+            lines.append(line)
+            if line.startswith("n_tasks"):
+                first.send_signal(signal.SIGINT)
+    left = sorted(path.relative_to(out) for path in out.rglob("*"))
+    second = subprocess.run([*command, "--json"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert second.returncode == 0, second.stderr
+    return SimpleNamespace(
+        out=out,
+        options=["--quick", "--skills", str(place / "skills"), "--out", str(out)],
+        stopped=first.returncode,
+        said="".join(lines),
+        left=left,
+        finished=results_in("".join(lines)),
+        second=second,
+        document=json.loads(second.stdout),
+    )
+
+
+def test_ctrl_c_is_130_says_what_is_kept_and_leaves_whole_files(reproduced):
+    assert reproduced.stopped == 130
+    assert reproduced.said.splitlines()[-1] == "stopped; finished results are kept"
+    assert "Traceback" not in reproduced.said
+    assert "n_tasks" in reproduced.finished
+    assert "baselines" not in reproduced.finished
+    assert not [path for path in reproduced.left if path.suffix == ".tmp"]
+    manifests = {p.stem for p in reproduced.left if p.suffix == ".json"} - {"provenance"}
+    assert manifests >= set(reproduced.finished)
+    assert "claims" not in manifests and "index" not in {p.stem for p in reproduced.left}
+
+
+def test_the_second_run_goes_on_where_the_first_was_stopped(reproduced):
+    kept = [part["name"] for part in reproduced.document["parts"] if part["kept"]]
+    assert kept[: len(reproduced.finished)] == reproduced.finished
+    assert len(kept) <= len(reproduced.finished) + 1  # Ctrl-C may come as one is being told
+    assert [part["name"] for part in reproduced.document["parts"]] == [
+        *suite.TABULAR,
+        "tabular figures",
+        *deep_suite.DEEP,
+        "deep figures",
+        "report",
+    ]
+
+
+def test_progress_is_for_terminals_only(reproduced):
+    assert "\r" not in reproduced.second.stderr
+    assert "left" not in reproduced.second.stderr
+
+
+def test_results_are_of_the_quick_configuration(reproduced):
+    for name, experiment in suite.TABULAR.items():
+        saved = load(name, reproduced.out / "results" / "tabular")
+        assert saved.config == as_json(experiment.quick)
+    for name, deep in deep_suite.DEEP.items():
+        config = dict(load(name, reproduced.out / "results" / "deep").config)
+        assert list(config.pop("skills")) == ["fixed", "random", "touch"]
+        assert config == as_json(deep.quick)
+
+
+def test_every_figure_is_drawn(reproduced):
+    for half, figures in (("tabular", gallery.FIGURES), ("deep", deep_gallery.FIGURES)):
+        for name, drawing in figures.items():
+            for kind in ("gif",) if isinstance(drawing, Film) else ("png", "pdf"):
+                path = reproduced.out / "results" / half / "figures" / f"{name}.{kind}"
+                assert path.stat().st_size > 5000
+    assert not [path for path in reproduced.out.rglob(".*")]
+
+
+def test_claims_are_written_as_table_and_as_json_and_told(reproduced):
+    for half in ("tabular", "deep"):
+        directory = reproduced.out / "results" / half
+        claims = json.loads((directory / "claims.json").read_text(encoding="utf-8"))
+        table = Table.from_csv((directory / "claims.csv").read_text(encoding="utf-8"))
+        assert [c["verdict"] for c in claims] == table["verdict"].tolist()
+        assert reproduced.document["claims"][half] == claims
+    verdicts = {c["where"]: c["verdict"] for c in reproduced.document["claims"]["deep"]}
+    assert verdicts["Fig. 5"] == "does not hold"  # the networks know nothing
+
+
+def test_the_report_says_that_it_is_of_toy_size(reproduced):
+    path = reproduced.out / "report" / "index.html"
+    assert reproduced.document["report"] == str(path)
+    assert "Toy size." in path.read_text(encoding="utf-8")
+
+
+def test_a_figure_of_finished_results_is_drawn_and_its_claims_are_printed(reproduced, capsys):
+    assert cli.main(["reproduce", "figure-4", *reproduced.options]) == 0
+    said = capsys.readouterr()
+    assert "kept" in said.err
+    assert said.out.count("measured:") == 1
+    assert "does not hold  Fig. 4" in said.out
+    assert "of 1 claims, 0 hold, 0 hold in part, 1 does not hold" in said.out
+    assert "figure_4_extended_values.png" in said.out
+
+
+def test_a_damaged_result_is_told_with_the_way_out(reproduced, capsys):
+    path = reproduced.out / "results" / "tabular" / "rewards.csv"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace("average", "mean", 1), encoding="utf-8")
+    try:
+        code = cli.main(["reproduce", "figure-1", "--quick", "--out", str(reproduced.out)])
+    finally:
+        path.write_text(whole, encoding="utf-8")
+    assert code == 1
+    error = capsys.readouterr().err
+    assert "damaged" in error and "'average'" in error and "--fresh" in error
+
+
+def test_a_figure_runs_only_what_it_needs(tmp_path, capsys):
+    arguments = ["reproduce", "Fig. 3b", "--quick", "--quiet", "--out", str(tmp_path)]
+    assert cli.main(arguments) == 0
+    said = capsys.readouterr()
+    assert said.out == said.err == ""
+    found = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    drawn = {"figure_3b_n_tasks.png", "figure_3b_n_tasks.pdf"}
+    assert found == {"n_tasks.csv", "n_tasks.json", "provenance.json", *drawn}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("figure_1_rewards", ["figure_1_rewards"]),
+        ("figure-3", ["figure_3a_samples", "figure_3b_n_tasks", "figure_3c_forty_goals"]),
+        ("3a", ["figure_3a_samples"]),
+        ("Figure 10", ["supplement_slips"]),
+        ("fig12", ["supplement_touch_extended_values"]),
+        ("Table 1", ["supplement_layout"]),
+        ("supplement-touch-returns", ["supplement_touch_returns"]),
+        ("boxman_blue", ["boxman_blue_xor_square"]),
+    ],
+)
+def test_figures_have_several_names(given, meant):
+    assert [name for names in reproduce.figures_of(given).values() for name in names] == meant
+
+
+@pytest.mark.parametrize("number", range(1, 17))
+def test_every_figure_of_the_paper_has_a_name(number):
+    assert reproduce.figures_of(f"figure-{number}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["everything"],
+        ["figure-17"],
+        ["figur"],
+        [""],
+        ["figure-1", "--skills", "."],
+        ["figure-1", "--train"],
+        ["tabular", "--workers", "0"],
+        ["tabular", "--workers", "two"],
+        ["tabular", "--surprise"],
+        ["tabular", "--out", __file__],
+        ["tabular", "--train"],
+        ["tabular", "--skills", "."],
+        ["deep", "--train", "--skills", "."],
+        ["deep", "--skills", __file__],
+    ],
+)
+def test_wrong_usage_is_2(arguments, capsys):
+    assert cli.main(["reproduce", *arguments]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_an_unknown_figure_is_told_the_known_ones(capsys):
+    assert cli.main(["reproduce", "figure_2_compositoin"]) == 2
+    error = "".join(capsys.readouterr().err.split())
+    assert "figure_2_composition" in error and "supplement_slips" in error and "tabular" in error
+    assert cli.main(["reproduce", "nothing"]) == 2
+    assert "no figure 'nothing'. Known: figure_1_rewards" in capsys.readouterr().err
+    assert cli.main(["reproduce", "tabulr"]) == 2
+    assert "did you mean 'tabular'?" in capsys.readouterr().err
+
+
+def test_the_library_refuses_skills_where_no_network_acts(tmp_path):
+    options = reproduce.Options(tmp_path, skills=tmp_path)
+    with pytest.raises(ValueError, match="figure-1 needs no networks"):
+        reproduce.reproduce("figure-1", options)
+    with pytest.raises(ValueError, match="give one of them"):
+        reproduce.Options(tmp_path, train=True, skills=tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    code = cli.main(["reproduce", "figure-1", "--out", str(tmp_path / "file" / "out")])
+    assert code == 1
+    assert "taskalgebra: " in capsys.readouterr().err
+
+
+def test_without_skills_training_is_recommended(tmp_path, capsys):
+    arguments = ["reproduce", "deep", "--skills", str(tmp_path / "none")]
+    assert cli.main([*arguments, "--out", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert "no skills at" in error and "--train" in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("package", ["torch", "safetensors", "matplotlib"])
+def test_the_extra_that_is_missing_is_named(package, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None if name == package else name)
+    assert cli.main(["reproduce", "all", "--out", str(tmp_path)]) == 1
+    extra = "figures" if package == "matplotlib" else "deep"
+    error = capsys.readouterr().err
+    assert package in error and f"taskalgebra[{extra}]" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_path, monkeypatch):
+    trained = []
+
+    def train(name, out, *, recipe, listen):
+        trained.append((name, out, recipe.settings.n_updates))
+        n_updates = recipe.settings.n_updates
+        for network in recipe.tasks[: recipe.n_networks]:
+            for n in range(1, n_updates + 1):
+                listen(network, Chapter(n, n, 100 * n, 0.5, 6), 0.9)
+        write_untrained(out)
+
+    skills = tmp_path / "results" / "deep" / "skills"
+    checkpoint = skills / "training" / "boxman" / "all.safetensors"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_bytes(b"")
+    seen = []
+
+    def obtain(experiment, directory, **how):
+        seen.append(experiment)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    monkeypatch.setattr(suite, "obtain", obtain)
+    arguments = ["reproduce", "deep", "--train", "--quick", "--out", str(tmp_path)]
+    assert cli.main(arguments) == 130
+    assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
+    assert {out for _, out, _ in trained} == {skills}
+    assert checkpoint.exists()
+    assert list(seen[0].about["skills"]) == ["fixed", "random", "touch"]
+    assert cli.main([*arguments, "--fresh"]) == 130
+    assert not checkpoint.exists()
+
+
+def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
+    def train(name, out, *, recipe, listen):
+        for network in recipe.tasks[: recipe.n_networks]:
+            for n in (1, 2):
+                listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
+        write_untrained(out)
+
+    class Heard(reproduce.Listener):
+        def __init__(self):
+            self.told = []
+
+        def plan(self, seconds):
+            self.told.append(tuple(seconds))
+
+        def begin(self, part):
+            self.told.append(part)
+
+        def advance(self, fraction):
+            self.told.append(round(fraction, 3))
+
+    heard = Heard()
+    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    monkeypatch.setattr(reproduce, "_do", lambda *_: [])
+    options = reproduce.Options(tmp_path, train=True, quick=True)
+    outcome = reproduce.reproduce("deep", options, heard)
+    names = [f"training {name}" for name in ("boxman", "boxman-random", "boxman-touch")]
+    assert heard.told[0] == tuple(names)
+    assert heard.told[1:4] == [names[0], 0.5, 1.0]
+    touch = heard.told[heard.told.index(names[2]) + 1 :]
+    assert touch[:6] == [0.167, 0.333, 0.5, 0.667, 0.833, 1.0]
+    assert "boxman_returns" in touch[6]
+    assert [part.name for part in outcome.parts] == names
+    assert deep_suite.seconds_of("boxman-random") > 60
+
+
+def test_the_share_done_counts_work_only(capsys):
+    shares = []
+    told = Told(Output(), lambda share, what: shares.append((round(share, 3), what)))
+    told.plan({"one": 30.0, "two": 6.0, "three": 2.0})
+    told.begin("one")
+    told.end(reproduce.Part("one", 0.01, kept=True))
+    told.begin("two")
+    told.advance(0.5)
+    told.end(reproduce.Part("two", 5.0))
+    told.begin("three")
+    assert shares == [(0.0, "one"), (0.0, "two"), (0.375, "two"), (0.75, "three")]
+    assert [line.split() for line in capsys.readouterr().err.splitlines()] == [
+        ["one", "kept"],
+        ["two", "5.0", "s"],
+    ]

@@ -1,0 +1,354 @@
+"""Trainings on disk: resumed to the same bits, also after a kill, and in their own world only."""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gymnasium.vector import SyncVectorEnv
+from safetensors.numpy import load, save_file
+
+from deep_worlds import Corridor, corridor_world, corridors, digest, short, small_boxman
+from taskalgebra.learning.checkpoint import CheckpointError
+from taskalgebra.learning.deep import checkpoint
+from taskalgebra.learning.deep import training as deep
+from taskalgebra.learning.deep.checkpoint import Progress, weights_of
+from taskalgebra.learning.deep.dqn import DivergedError, Learner
+
+SETTINGS = short(n_updates=40, epsilon_end=0.1)
+
+
+def boxmen():
+    return small_boxman(layout="random").vector(8, max_episode_steps=50)
+
+
+def contents(learner):
+    """All that a training carries on, as arrays."""
+    arrays = {f"n.{k}": v for k, v in weights_of(learner.network).items()}
+    arrays |= {f"t.{k}": v for k, v in weights_of(learner.target).items()}
+    for i, parameter in enumerate(learner.network.parameters()):
+        for key, value in learner.optimiser.state[parameter].items():
+            arrays[f"o.{i}.{key}"] = value.numpy()
+    for name in ("states", "following", "actions", "rewards", "goals", "telling"):
+        arrays[f"r.{name}"] = getattr(learner.replay, name)
+    arrays["goals"] = np.array(learner.goals.numbers)
+    arrays["frames"] = np.stack(learner.goals.observations)
+    arrays["counts"] = np.array([learner.n_chapters, learner.n_updates, learner.n_steps])
+    return arrays
+
+
+@pytest.mark.parametrize("make", [boxmen, lambda: corridors(8)], ids=["boxman", "corridor"])
+@pytest.mark.parametrize("stop_after", [1, 2, 4])
+def test_a_saved_training_goes_on_bit_for_bit(tmp_path, make, stop_after):
+    whole = Learner(make(), SETTINGS, 3)
+    list(whole.chapters())
+    half = Learner(make(), SETTINGS, 3)
+    for chapter in half.chapters():
+        if chapter.number == stop_after:
+            break
+    checkpoint.save(tmp_path / "t.safetensors", half, Progress())
+    resumed = Learner(make(), SETTINGS, 3)
+    checkpoint.resume(tmp_path / "t.safetensors", resumed)
+    assert resumed.n_updates == 8 * stop_after
+    chapters = list(resumed.chapters())
+    assert [c.number for c in chapters] == list(range(stop_after + 1, 6))
+    assert digest(contents(resumed)) == digest(contents(whole))
+    assert whole.replay.n_added > whole.replay.capacity  # the ring has turned over
+
+
+def test_saving_in_the_middle_changes_nothing(tmp_path):
+    whole, watched = (Learner(boxmen(), SETTINGS, 3) for _ in range(2))
+    list(whole.chapters())
+    for _ in watched.chapters():
+        checkpoint.save(tmp_path / "t.safetensors", watched, Progress())
+    assert digest(contents(watched)) == digest(contents(whole))
+
+
+KILLED = """
+    import sys, time
+    from pathlib import Path
+    sys.path.insert(0, sys.argv[2])
+    from deep_worlds import short, small_boxman
+    from taskalgebra.learning.deep import training as deep
+    from taskalgebra.learning.deep.dqn import Learner
+
+    update = Learner._update
+
+    def slowly(self, rng):
+        if self.n_updates == 20:  # in the middle of the third chapter, which has 8
+            print("in the middle", flush=True)
+            time.sleep(600)
+        return update(self, rng)
+
+    Learner._update = slowly
+    world = small_boxman(layout="random")
+    settings = short(n_updates=40, epsilon_end=0.1)
+    score = lambda networks: float(networks.networks[0].look(frames).mean())
+    frames = world.vector(4).reset(seed=0)[0]
+    deep.train(world, world.tasks, settings, seed=7, folder=Path(sys.argv[1]), score=score)
+"""
+
+
+def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
+    world = small_boxman(layout="random")
+    frames = world.vector(4).reset(seed=0)[0]
+
+    def score(networks):
+        return float(networks.networks[0].look(frames).mean())
+
+    whole, went = deep.train(world, world.tasks, SETTINGS, seed=7, score=score)
+    tests = Path(__file__).parent.parent
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path), str(tests)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process.stdout:
+        assert process.stdout.readline() == "in the middle\n"
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert [file.name for file in tmp_path.iterdir()] == ["all.safetensors"]
+    heard = []
+    resumed, went_on = deep.train(
+        world,
+        world.tasks,
+        SETTINGS,
+        seed=7,
+        folder=tmp_path,
+        score=score,
+        listen=lambda name, chapter, points: heard.append(chapter.n_updates),
+    )
+    assert heard == [24, 32, 40]
+    weights = [digest(weights_of(n.networks[0].network)) for n in (whole, resumed)]
+    assert weights[0] == weights[1]
+    assert went_on["all"].scores == went["all"].scores
+    assert digest(went_on["all"].best) == digest(went["all"].best)
+
+
+def test_a_finished_training_is_not_trained_again(tmp_path):
+    world, heard = corridor_world(), []
+    arguments = {"seed": 1, "folder": tmp_path, "score": lambda _: 0.5}
+    first, went = deep.train(world, world.tasks, short(), **arguments)
+    before = (tmp_path / "all.safetensors").read_bytes()
+    again, went_again = deep.train(
+        world, world.tasks, short(), **arguments, listen=lambda *line: heard.append(line)
+    )
+    assert heard == []
+    assert (tmp_path / "all.safetensors").read_bytes() == before
+    assert went_again["all"].scores == went["all"].scores == [(8, 0.5), (16, 0.5), (20, 0.5)]
+    one, two = (weights_of(networks.networks[0].network) for networks in (first, again))
+    assert digest(one) == digest(two)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A training after its first chapter, on disk."""
+    learner = Learner(corridors(8), short(), 3)
+    next(learner.chapters())
+    path = tmp_path / "t.safetensors"
+    checkpoint.save(path, learner, Progress())
+    return path
+
+
+class Longer(Corridor):
+    """Looks the same, but the middle goal lies elsewhere."""
+
+    GOALS = (0, 2, 6)
+
+
+class Dearer(Corridor):
+    """Looks the same, but steps cost more."""
+
+    def step(self, action):
+        seen, reward, *rest = super().step(action)
+        return (seen, 2 * reward, *rest)
+
+
+OTHERS = {
+    "other goals": (lambda: Learner(SyncVectorEnv([Longer] * 8), short(), 3), "another world"),
+    "other rewards": (lambda: Learner(SyncVectorEnv([Dearer] * 8), short(), 3), "another world"),
+    "another seed": (lambda: Learner(corridors(8), short(), 4), "seed 3, not 4"),
+    "other settings": (
+        lambda: Learner(corridors(8), short(batch_size=9), 3),
+        "started with batch_size = 8, not 9",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), OTHERS.values(), ids=OTHERS.keys())
+def test_a_training_of_another_kind_is_refused(saved, make, words):
+    before = saved.read_bytes()
+    with pytest.raises(CheckpointError, match=words):
+        checkpoint.resume(saved, make())
+    assert saved.read_bytes() == before
+
+
+def rewritten(path, change_record=None, **change_arrays):
+    """The same file with a changed record or changed arrays, and the checksum that they have."""
+    arrays = load(path.read_bytes())
+    record = json.loads(arrays.pop("record").tobytes())
+    record.pop("checksum")
+    record = change_record(record) if change_record else record
+    for name, change in change_arrays.items():
+        name = name.replace("__", ".")
+        arrays[name] = np.ascontiguousarray(change(arrays[name]))
+    if isinstance(record, dict):
+        record["checksum"] = checkpoint._checksum(arrays, record)
+    arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
+    save_file(arrays, path)
+
+
+def test_a_file_written_again_unchanged_is_read(saved):
+    rewritten(saved)
+    learner = Learner(corridors(8), short(), 3)
+    checkpoint.resume(saved, learner)
+    assert learner.n_updates > 0
+
+
+def test_a_file_without_its_checksum_is_refused(saved):
+    saved.write_bytes(saved.read_bytes().replace(b'"checksum"', b'"chebksum"'))
+    with pytest.raises(CheckpointError, match="is damaged; remove it, and train from the start"):
+        checkpoint.resume(saved, Learner(corridors(8), short(), 3))
+
+
+def without(key):
+    return lambda record: {k: v for k, v in record.items() if k != key}
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda p: p.unlink(), "does not hold a training"),
+        (lambda p: p.write_bytes(p.read_bytes()[:-100]), "does not hold a training"),
+        (lambda p: p.write_bytes(b""), "does not hold a training"),
+        (lambda p: p.write_text("not a training"), "does not hold a training"),
+        (lambda p: save_file({"a": np.zeros(3)}, p), "does not hold a training: 'record'"),
+        (lambda p: rewritten(p, lambda r: {**r, "format": "2"}), "not of the format"),
+        (lambda p: rewritten(p, lambda r: [1]), "not of the format"),
+        (lambda p: rewritten(p, without("world")), "'world' is missing"),
+        (lambda p: rewritten(p, without("n_steps")), "consistent training: 'n_steps'"),
+        (lambda p: rewritten(p, lambda r: {**r, "scores": 5}), "does not hold a consistent"),
+        (lambda p: rewritten(p, network__last__bias=lambda a: a[:-1]), "consistent training"),
+        (lambda p: rewritten(p, replay__actions=lambda a: a[:-1, None]), "consistent training"),
+    ],
+    ids=[
+        "missing",
+        "cut",
+        "empty",
+        "words",
+        "foreign",
+        "format",
+        "list",
+        "no world",
+        "no counter",
+        "no scores",
+        "short weights",
+        "odd memory",
+    ],
+)
+def test_damaged_files_are_refused_in_words(saved, damage, words):
+    damage(saved)
+    with pytest.raises(CheckpointError, match=words):
+        checkpoint.resume(saved, Learner(corridors(8), short(), 3))
+
+
+def test_no_flipped_bit_goes_unnoticed(saved):
+    data = saved.read_bytes()
+    rng = np.random.default_rng(0)
+    before = contents_of(data)
+    record = data.index(b'"format"')
+    places = [*rng.integers(0, len(data), 40), *rng.integers(record, len(data), 40)]
+    for place in (*places, *rng.integers(8, 3000, 40)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(bytes(flipped))
+        learner = Learner(corridors(8), short(), 3)
+        try:
+            checkpoint.resume(saved, learner)
+        except CheckpointError:
+            continue
+        assert contents_of(bytes(flipped)) == before  # it was in the padding of the header
+
+
+def contents_of(data):
+    return digest(load(data))
+
+
+def test_an_interrupted_save_leaves_the_old_training(saved, monkeypatch):
+    before = saved.read_bytes()
+    learner = Learner(corridors(8), short(), 3)
+    list(learner.chapters())
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("taskalgebra.files.os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.save(saved, learner, Progress())
+    assert saved.read_bytes() == before
+    assert [file.name for file in saved.parent.iterdir()] == [saved.name]
+
+
+class Failing(Corridor):
+    """After so many steps of all copies, rewards are no numbers any more."""
+
+    steps = 0
+
+    def step(self, action):
+        Failing.steps += 1
+        seen, reward, *rest = super().step(action)
+        return (seen, reward if Failing.steps < 700 else np.nan, *rest)
+
+
+def test_a_training_that_diverges_leaves_the_last_good_checkpoint(tmp_path):
+    Failing.steps = 0
+    world = corridor_world(lambda n: SyncVectorEnv([Failing] * n))
+    files = {}
+
+    def listen(name, chapter, points):
+        files[chapter.number] = (tmp_path / "all.safetensors").read_bytes()
+
+    settings = short(n_updates=400)
+    with pytest.raises(DivergedError):
+        deep.train(
+            world, world.tasks, settings, folder=tmp_path, score=lambda _: 0.0, listen=listen
+        )
+    assert 1 <= len(files) < 50
+    assert (tmp_path / "all.safetensors").read_bytes() == files[max(files)]
+    arrays = load(files[max(files)])
+    assert all(np.isfinite(a).all() for n, a in arrays.items() if n.startswith("network."))
+
+
+def test_progress_keeps_the_best_weights_and_of_equals_the_later():
+    progress, weights = Progress(), {"w": np.zeros(1)}
+    kept = []
+    for step, score in enumerate([0.2, 0.5, 0.4, 0.5, 0.1]):
+        weights["w"][:] = step
+        progress.note(10 * step, score, weights)
+        kept.append(float(progress.best["w"][0]))
+    assert kept == [0.0, 1.0, 1.0, 3.0, 3.0]
+    assert progress.scores == [(0, 0.2), (10, 0.5), (20, 0.4), (30, 0.5), (40, 0.1)]
+
+
+def test_a_fingerprint_is_that_of_the_world_not_of_the_moment():
+    env = corridors(8)
+    first = checkpoint.fingerprint(env)
+    env.reset(seed=5)
+    env.step(np.zeros(8, np.int64))
+    assert checkpoint.fingerprint(env) == first == checkpoint.fingerprint(corridors(8))
+    assert checkpoint.fingerprint(corridors(7)) != first
+    world = small_boxman()
+    of_task = [checkpoint.fingerprint(world.vector(64, task=t)) for t in ("blue", "circle")]
+    assert of_task[0] != of_task[1]
+
+
+def test_the_settings_of_a_resumed_training_must_all_be_known(saved):
+    rewritten(saved, lambda r: {**r, "settings": {}})
+    with pytest.raises(CheckpointError, match="started with network = None"):
+        checkpoint.resume(saved, Learner(corridors(8), replace(short()), 3))

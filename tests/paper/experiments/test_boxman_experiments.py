@@ -1,0 +1,375 @@
+"""The experiments with networks: their numbers against planning, their rules, their figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from boxman_skills import (
+    BASE,
+    LOW,
+    WORLDS,
+    oracle_skills,
+    planned_returns,
+    untrained_skills,
+    write_untrained,
+)
+from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.learning.deep.threads import one_thread
+from taskalgebra.logic.expression import parse
+from taskalgebra.paper.experiments import (
+    boxman_returns,
+    boxman_tables,
+    boxman_trajectories,
+    boxman_values,
+    deep_claims,
+    deep_suite,
+    suite,
+    verdicts,
+)
+from taskalgebra.paper.experiments.boxman_exact import (
+    ExactSkills,
+    returns_by_pick_up,
+    returns_by_touch,
+)
+from taskalgebra.paper.experiments.boxman_settings import (
+    SETTINGS,
+    digests,
+    expression_text,
+    load_skills,
+)
+from taskalgebra.paper.experiments.record import Result, Table, load
+from taskalgebra.paper.figures import boxman_film, deep_gallery
+from taskalgebra.paper.figures.drawings import Film, Still
+from taskalgebra.skills.folder import StoreError
+
+FEW = 6
+
+
+@pytest.fixture(scope="module")
+def perfect():
+    """Skills that know every screen of the starts of a small evaluation."""
+    config = boxman_returns.Config(episodes=FEW)
+    skills = {}
+    for name in SETTINGS:
+        world = Boxman(**WORLDS[name])
+        codes = boxman_tables.starts(world, FEW, config.seed)
+        skills[name] = oracle_skills(name, boxman_tables.layouts(world, codes))
+    return config, skills
+
+
+@pytest.fixture(scope="module")
+def evaluated(perfect):
+    config, skills = perfect
+    return boxman_returns.run(config, skills, workers=1)
+
+
+@pytest.fixture(scope="module")
+def blank():
+    return {name: untrained_skills(name) for name in SETTINGS}
+
+
+@pytest.fixture(scope="module")
+def blank_results(blank):
+    return {
+        name: experiment.run(experiment.quick, blank, 2, None)
+        for name, experiment in deep_suite.DEEP.items()
+    }
+
+
+@pytest.mark.parametrize("task", ["purple", "blue", "square"])
+def test_exact_returns_by_touch_are_those_of_planning(task):
+    world = Boxman(**WORLDS["touch"])
+    codes = boxman_tables.starts(world, 8, 1)
+    wanted = world.wanted_by(world.tasks[task])
+    found = returns_by_touch(world, codes, wanted, LOW)
+    for i, code in enumerate(codes):
+        assert np.allclose(found[i], planned_returns(world, code, wanted), rtol=0, atol=1e-12)
+
+
+def test_an_object_behind_another_cannot_be_reached_by_touch():
+    world = Boxman(collect="touch")
+    corner, beside, below = (world.board.cell(place) for place in ((1, 1), (1, 2), (2, 1)))
+    others = [world.board.cell(place) for place in ((8, 5), (8, 6), (8, 7))]
+    code = np.array([[30, 0, corner, beside, below, *others]], np.uint8)
+    squares = world.wanted_by(world.tasks["square"])
+    found = returns_by_touch(world, code, squares, -2)  # a whole number, on purpose
+    assert found.dtype == np.float64
+    away = np.setdiff1d(np.arange(58), [corner, beside, below])
+    assert (found[0, away, 0] == -2).all()  # the beige square lies in the corner
+    assert (found[0, away, 1].max(axis=1) > -2).all()
+    assert (found[0, corner, 0] == -2).all()  # nor can who stands there leave and come back
+
+
+def test_exact_returns_by_pick_up_are_those_of_planning():
+    world = Boxman(**WORLDS["random"])
+    codes = boxman_tables.starts(world, 8, 2)
+    found = returns_by_pick_up(world, codes, LOW)
+    for i, code in enumerate(codes):
+        assert np.allclose(found[i], planned_returns(world, code), rtol=0, atol=1e-12)
+
+
+def ceiling(setting, task, n=1000, seed=2020):
+    world = Boxman(**WORLDS[setting])
+    codes = boxman_tables.starts(world, n, seed)
+    exact = ExactSkills(world, {name: world.tasks[name] for name in BASE[setting]}, codes, LOW)
+    q_bar = exact.q_bar(parse(task, BASE[setting]))
+    return boxman_tables.play_table(world, codes, world.find_task(task), q_bar)
+
+
+@pytest.mark.parametrize("task", ["purple", "blue", "square", "purple | blue"])
+def test_by_touch_exact_composition_of_these_tasks_is_optimal(task):
+    assert ceiling("touch", task).n_optimal == 1000
+
+
+def test_by_touch_exact_composition_is_not_always_optimal():
+    """min{Q̄_blue, Q̄_square} may like a wall best, where the two want opposite ways round."""
+    both, one = ceiling("touch", "blue & square"), ceiling("touch", "blue ^ square")
+    assert both.score == pytest.approx(0.944, abs=0.005)
+    assert both.evaluation.unfinished == (~both.success).sum() > 0
+    assert one.score == pytest.approx(0.998, abs=0.002)
+    assert one.success.all()
+
+
+@pytest.mark.parametrize("task", SETTINGS["random"].tasks)
+def test_by_pick_up_exact_composition_is_optimal(task):
+    assert ceiling("random", expression_text(task), n=200).n_optimal == 200
+
+
+def test_perfect_networks_are_optimal_by_pick_up(evaluated):
+    for setting in ("fixed", "random"):
+        rows = evaluated.table.where(setting=setting)
+        assert rows["task"].tolist() == list(SETTINGS[setting].tasks)
+        assert (rows["episodes"] == (58 if setting == "fixed" else FEW)).all()
+        assert (rows["optimal_episodes"] == rows["episodes"]).all()
+        assert np.allclose(rows["score"], 1)
+        assert (rows["failures"] == 0).all()
+        subsets = evaluated.tables["boxman_subsets"].where(setting=setting)
+        assert subsets.n_rows == len(set(subsets["objects"].tolist())) == 63
+        assert (subsets["optimal_episodes"] == subsets["episodes"]).all()
+
+
+def test_perfect_networks_reach_the_exact_composition_by_touch(evaluated):
+    rows = evaluated.table.where(setting="touch")
+    assert rows["task"].tolist() == list(SETTINGS["touch"].tasks)
+    assert np.allclose(rows["mean"], rows["exact_composition"])
+    assert np.allclose(rows["score_to_exact"], 1)
+
+
+def test_tables_play_as_the_agents_do(blank):
+    """What is worked out on all cells is what `agent.act` does in the game."""
+    for setting, task in (("fixed", "blue ^ square"), ("touch", "blue & square")):
+        skills = blank[setting]
+        world, agent = skills.world, skills[task]
+        codes = boxman_tables.starts(world, 3, 4)[:3]
+        actions = boxman_tables.actions_on_cells(world, [agent.values], codes)[0]
+        outcome = boxman_tables.play_actions(world, codes, agent.task, actions)
+        world.task = agent.task
+        for i, code in enumerate(codes):
+            observation, _ = world.reset(options={"code": code.tolist()})
+            total, ended, steps = 0.0, False, 0
+            with one_thread():
+                while not ended and steps < world.max_steps:
+                    observation, reward, ended, _, _ = world.step(agent.act(observation))
+                    total, steps = total + reward, steps + 1
+            assert total == pytest.approx(outcome.returns[i])
+            assert steps == outcome.steps[i]
+
+
+def test_the_figures_of_a_task_are_those_of_its_episodes(blank_results):
+    result = blank_results["boxman_returns"]
+    counts = result.tables["boxman_returns_counts"]
+    assert (result.table["failures"] > 0).any()  # networks that know nothing fail, and it shows
+    for row in result.table.rows():
+        own = counts.where(setting=row["setting"], task=row["task"], policy=boxman_returns.AGENT)
+        returns = np.repeat(own["return"], own["episodes"])
+        assert returns.size == row["episodes"]
+        assert returns.mean() == pytest.approx(row["mean"])
+        assert row["score"] == pytest.approx(row["mean"] / row["optimum"])
+        failed = own["episodes"][own["outcome"] != "wanted object"].sum()
+        assert failed == row["failures"] == round((1 - row["success"]) * row["episodes"])
+        assert row["success_low"] <= row["success"] <= row["success_high"]
+        half = 1.96 * returns.std(ddof=1) / np.sqrt(returns.size)
+        exhaustive = row["setting"] == "fixed"
+        assert row["mean_high"] - row["mean"] == pytest.approx(0 if exhaustive else half)
+        best = counts.where(setting=row["setting"], task=row["task"], policy="optimal policy")
+        optimum = np.average(best["return"], weights=best["episodes"])
+        assert optimum == pytest.approx(row["optimum"])
+
+
+def test_results_do_not_depend_on_workers_but_on_the_seed(blank):
+    config = boxman_returns.Config(episodes=boxman_tables.LAYOUTS_AT_ONCE + 1)
+    skills = {"touch": blank["touch"]}
+    one = boxman_returns.run(config, skills, workers=1)
+    assert boxman_returns.run(config, skills, workers=3) == one
+    assert boxman_returns.run(replace(config, seed=1), skills).tables != one.tables
+
+
+def test_values_of_perfect_networks_are_exact(perfect):
+    _, skills = perfect
+    config = boxman_values.Config()
+    shown = boxman_values.layout(skills["touch"].world, config.layout_seed)
+    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
+    result = boxman_values.run(config, own)
+    errors = result.tables["boxman_values_errors"]
+    assert errors["largest_error"].max() < 1e-9
+    fixed = errors.where(setting="fixed")
+    assert (fixed["optimal_starts"] == 58).all()
+    for setting, rows in ((s, result.table.where(setting=s)) for s in ("fixed", "touch")):
+        assert rows.n_rows == 58 * len(SETTINGS[setting].tasks)
+        goals = [name for name in rows if name.startswith("learned") and "max" not in name]
+        assert np.allclose(np.max([rows[g] for g in goals], axis=0), rows["learned max"])
+    assert max(result.table.where(setting="fixed")["learned max"]) == pytest.approx(1.9)
+
+
+def test_values_of_other_networks_are_not_exact(blank_results):
+    assert blank_results["boxman_values"].tables["boxman_values_errors"]["largest_error"].min() > 1
+
+
+def test_trajectories_are_walks_and_their_returns_add_up(blank_results):
+    result = blank_results["boxman_trajectories"]
+    episodes = result.tables["boxman_trajectories_episodes"]
+    assert {(s, t) for s in SETTINGS for t in SETTINGS[s].shown} == {
+        (row["setting"], row["task"]) for row in episodes.rows()
+    }
+    for row in episodes.rows():
+        steps = result.table.where(setting=row["setting"], task=row["task"], episode=row["episode"])
+        moved = np.abs(np.diff(steps["row"])) + np.abs(np.diff(steps["column"]))
+        assert moved.max(initial=0) <= 1
+        assert steps["step"].tolist() == list(range(steps.n_rows))
+        assert row["return"] <= row["optimum"] + 1e-9
+        if row["success"]:
+            assert row["return"] == pytest.approx(2 - 0.1 * (steps.n_rows - 2))
+        else:
+            assert row["return"] < 0
+
+
+def test_boards_are_drawn_without_the_agent(blank_results):
+    boards = blank_results["boxman_trajectories"].arrays["boards"]
+    world = Boxman()
+    code = np.array([[0, 0, *world.places]], np.uint8)
+    assert np.array_equal(boards[0], world.picture(code, agent=False)[0])
+    changed = (world.picture(code)[0] != boards[0]).any(axis=2)
+    rows, columns = np.nonzero(changed)
+    assert np.ptp(rows) < 48 and np.ptp(columns) < 48
+
+
+def test_the_agent_s_sprite_is_the_agent(blank_results):
+    sprite = blank_results["boxman_trajectories"].arrays["agent"].astype(float)
+    world = Boxman()
+    code = np.array([[20, 0, *world.places]], np.uint8)
+    ground, seen = world.picture(code, agent=False)[0], world.picture(code)[0]
+    row, column = 12 + 48 * world.board.cells[20]
+    part = np.s_[row : row + 48, column : column + 48]
+    alpha = sprite[..., 3:] / 255
+    assert np.abs(alpha * sprite[..., :3] + (1 - alpha) * ground[part] - seen[part]).max() <= 2
+
+
+def test_results_with_arrays_are_read_as_written(blank_results, tmp_path):
+    result = blank_results["boxman_trajectories"]
+    result.save(tmp_path)
+    again = load(result.name, tmp_path)
+    assert again == result
+    changed = {**result.arrays, "agent": result.arrays["agent"] + 1}
+    assert Result(result.name, result.config, result.tables, changed) != result
+    before = (tmp_path / f"{result.name}.npz").read_bytes()
+    result.save(tmp_path)
+    assert (tmp_path / f"{result.name}.npz").read_bytes() == before
+    (tmp_path / f"{result.name}.npz").write_bytes(before[: len(before) // 2])
+    with pytest.raises(ValueError, match="--fresh"):
+        load(result.name, tmp_path)
+
+
+def test_results_are_kept_for_the_same_skills_only(blank, tmp_path):
+    first = {"fixed": "a", "random": "b", "touch": "c"}
+    name = boxman_values.NAME
+    experiment = deep_suite.DEEP[name]
+    result, kept = suite.obtain(experiment.on(blank, first), tmp_path)
+    assert not kept and result.config["skills"] == first
+    assert suite.obtain(experiment.on(blank, first), tmp_path) == (result, True)
+    assert not suite.obtain(experiment.on(blank, {**first, "touch": "d"}), tmp_path)[1]
+
+
+def test_skills_are_loaded_from_a_directory(tmp_path):
+    with pytest.raises(StoreError, match="no skills"):
+        load_skills(tmp_path)
+    write_untrained(tmp_path)
+    assert list(load_skills(tmp_path)) == list(digests(tmp_path)) == list(SETTINGS)
+    before = digests(tmp_path)
+    write_untrained(tmp_path, seed=1)
+    assert all(before[name] != new for name, new in digests(tmp_path).items())
+
+
+STILLS = [name for name, drawing in deep_gallery.FIGURES.items() if isinstance(drawing, Still)]
+FILMS = [name for name, drawing in deep_gallery.FIGURES.items() if isinstance(drawing, Film)]
+
+
+@pytest.mark.parametrize("name", STILLS)
+def test_figures_draw_from_their_results_alone(blank_results, name):
+    drawing = deep_gallery.FIGURES[name]
+    assert drawing.draw({need: blank_results[need] for need in drawing.needs}).axes
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_films_are_small_and_move(blank_results, name, tmp_path):
+    (path,) = deep_gallery.FIGURES[name].write(blank_results, tmp_path / "film")
+    assert path.stat().st_size < 600_000
+    with Image.open(path) as film:
+        assert film.size == (boxman_film.SIDE, boxman_film.SIDE + boxman_film.BAND)
+
+
+def claims_of(results):
+    return {claim.where: claim.holds for claim in deep_claims.judge(results)}
+
+
+def test_claims_hold_for_perfect_networks_and_fail_for_others(blank_results, evaluated, perfect):
+    _, skills = perfect
+    shown = boxman_values.layout(skills["touch"].world, boxman_values.Config().layout_seed)
+    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
+    values = boxman_values.run(boxman_values.Config(), own)
+    good = claims_of({"boxman_returns": evaluated, "boxman_values": values})
+    touch = "Supplement, Fig. 14"
+    lossless = "Supplement, end of the section on function approximation"
+    assert all(holds for where, holds in good.items() if where not in (touch, lossless))
+    assert not good[lossless]  # networks that lose nothing outweigh nothing
+    bad = claims_of(blank_results)
+    assert not any(bad[where] for where in ("Fig. 4", "Fig. 5", "Fig. 6", touch))
+
+
+def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect):
+    _, skills = perfect
+    table = evaluated.table
+    fewer = table["optimal_episodes"].copy()
+    fewer[(table["setting"] == "fixed") & (table["task"] == "blue ^ square")] -= 1
+    worse = Table({**table, "optimal_episodes": fewer})
+    result = replace(evaluated, tables={**evaluated.tables, evaluated.name: worse})
+    shown = boxman_values.layout(skills["touch"].world, boxman_values.Config().layout_seed)
+    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
+    values = boxman_values.run(boxman_values.Config(), own)
+    assert not claims_of({"boxman_returns": result, "boxman_values": values})["Fig. 5"]
+
+
+def test_shipped_claims_follow_from_shipped_results(tmp_path):
+    shipped = Path(__file__).parents[3] / "results" / "deep"
+    results = {name: load(name, shipped) for name in deep_suite.DEEP}
+    verdicts.save(deep_claims.judge(results), tmp_path)
+    for name in ("claims.csv", "claims.json"):
+        assert (tmp_path / name).read_text() == (shipped / name).read_text()
+    for result in results.values():
+        assert result.config["skills"] == digests()
+
+
+def test_the_trajectories_are_on_the_layout_of_the_values():
+    assert boxman_trajectories.Config().layout_seed == boxman_values.Config().layout_seed
+
+
+def test_a_toy_training_keeps_all_but_its_length():
+    for setting in SETTINGS.values():
+        recipe = deep_suite.RECIPES[setting.skills]
+        toy = deep_suite.toy(recipe)
+        assert (toy.tasks, toy.world, toy.start) == (recipe.tasks, recipe.world, recipe.start)
+        assert toy.settings.n_updates < 10

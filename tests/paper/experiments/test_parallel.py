@@ -1,0 +1,67 @@
+"""Jobs on threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from taskalgebra.paper.experiments.parallel import part, seed_of, spread
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_outcomes_come_in_the_order_of_the_jobs(workers):
+    def slow_at_first(i):
+        time.sleep(0.01 if i == 0 else 0)
+        return i * i
+
+    seen = []
+    assert spread(slow_at_first, range(6), workers=workers, progress=seen.append) == [
+        0,
+        1,
+        4,
+        9,
+        16,
+        25,
+    ]
+    assert seen == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
+
+
+def test_an_error_drops_the_jobs_that_have_not_begun():
+    begun = []
+
+    def fails(i):
+        begun.append(i)
+        time.sleep(0.005)
+        raise RuntimeError(f"job {i}")
+
+    with pytest.raises(RuntimeError, match="job 0"):
+        spread(fails, range(100), workers=2)
+    assert len(begun) < 20
+    assert threading.active_count() < 10
+
+
+def test_no_jobs_no_outcomes():
+    assert spread(abs, []) == []
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True])
+def test_the_number_of_workers_is_checked(workers):
+    with pytest.raises(ValueError, match="workers"):
+        spread(abs, [1], workers=workers)
+
+
+def test_progress_of_a_part():
+    seen = []
+    half = part(seen.append, 0.5, 1.0)
+    half(0.0)
+    half(0.5)
+    assert seen == [0.5, 0.75]
+    assert part(None, 0.0, 1.0) is None
+
+
+def test_seeds_of_different_jobs_differ():
+    seeds = {seed_of(seed, i, j) for seed in range(3) for i in range(30) for j in range(30)}
+    assert len(seeds) == 2700
+    assert all(0 <= seed < 2**64 for seed in seeds)

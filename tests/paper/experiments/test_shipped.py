@@ -1,0 +1,149 @@
+"""The results that are shipped: complete, at the paper's scale, and what the code computes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taskalgebra.paper.experiments import claims, verdicts
+from taskalgebra.paper.experiments.record import Table, as_json, load
+from taskalgebra.paper.experiments.suite import TABULAR
+from taskalgebra.paper.figures import forty_goals
+from taskalgebra.paper.figures.boxes import box_statistics
+from taskalgebra.paper.figures.gallery import FIGURES
+
+SHIPPED = Path(__file__).parents[3] / "results" / "tabular"
+
+SMALLER = {  # the same rows as at full scale, but fewer of them
+    "samples": {"runs": 2},
+    "forty_goals": {"runs": 1},
+    "efficient": {"runs": 1},
+    "optimal_sixteen": {"seeds": 2},
+    "optimal_forty": {"tasks": 10},
+    "relaxed": {"runs": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {name: load(name, SHIPPED) for name in TABULAR}
+
+
+@pytest.mark.parametrize("name", TABULAR)
+def test_shipped_results_have_the_paper_s_configuration(results, name):
+    assert results[name].config == as_json(TABULAR[name].config)
+
+
+def assert_same(one: Table, other: Table) -> None:
+    assert list(one) == list(other)
+    for name in one:
+        if one[name].dtype.kind == "f":
+            assert np.allclose(one[name], other[name], rtol=0, atol=1e-9), name
+        else:
+            assert np.array_equal(one[name], other[name]), name
+
+
+@pytest.mark.parametrize("name", ["rewards", "layout", "composition", "n_tasks", "algorithm"])
+def test_small_results_are_computed_anew_in_full(results, name):
+    again = TABULAR[name].run(TABULAR[name].config, 2, None)
+    for table in again.tables:
+        assert_same(again.tables[table], results[name].tables[table])
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_the_first_runs_are_computed_anew(results, name):
+    config = replace(TABULAR[name].config, **SMALLER[name])
+    again = TABULAR[name].run(config, 2, None)
+    table = f"{name}_runs" if name == "relaxed" else name
+    shipped, anew = results[name].tables[table], again.tables[table]
+    if name == "optimal_forty":
+        shipped = Table({column: shipped[column][:10] for column in shipped})
+    elif name == "optimal_sixteen":
+        shipped = Table({c: shipped[c][shipped["seed"] < 2] for c in shipped})
+    else:
+        last = int(anew["run"].max())
+        shipped = Table({c: shipped[c][shipped["run"] <= last] for c in shipped})
+    assert_same(anew, shipped)
+
+
+def test_the_first_run_with_slips_is_learned_anew(results):
+    config = replace(
+        TABULAR["slips"].config, slip_probabilities=(0.0,), runs=1, evaluation_episodes=10
+    )
+    again = TABULAR["slips"].run(config, 2, None).tables["slips_runs"]
+    shipped = results["slips"].tables["slips_runs"].where(variant="slip 0", run=0)
+    assert_same(
+        Table({c: again[c] for c in ("task", "learning_steps", "optimal")}),
+        Table({c: shipped[c] for c in ("task", "learning_steps", "optimal")}),
+    )
+
+
+@pytest.mark.parametrize("name", ["relaxed", "slips"])
+def test_counts_means_and_rates_tell_one_story(results, name):
+    summary, returns = results[name].table, results[name].tables[f"{name}_returns"]
+    episodes = results[name].config["runs"] * results[name].config["evaluation_episodes"]
+    for row in summary.rows():
+        here = returns.where(variant=row["variant"], task=row["task"], policy="composed")
+        assert here["episodes"].sum() == episodes
+        mean = (here["return"] * here["episodes"]).sum() / episodes
+        assert mean == pytest.approx(row["mean"])
+        failed = here["episodes"][here["outcome"] != "desired goal"].sum() / episodes
+        assert failed == pytest.approx(row["failure_rate"], abs=1e-12)
+        best = returns.where(variant=row["variant"], task=row["task"], policy="optimal policy")
+        optimum = (best["return"] * best["episodes"]).sum() / best["episodes"].sum()
+        assert optimum == pytest.approx(row["optimum"], abs=0.02)
+        assert row["gap"] >= -0.01
+
+
+def test_shipped_claims_follow_from_shipped_results(results, tmp_path):
+    verdicts.save(claims.judge(results), tmp_path)
+    for name in ("claims.csv", "claims.json"):
+        assert (tmp_path / name).read_text() == (SHIPPED / name).read_text()
+
+
+def test_what_the_theory_promises_holds(results):
+    verdict = {(c.where, c.claim): c.holds for c in claims.judge(results)}
+    exact = "Supplement, Fig. 9, sparse, same absorbing set"
+    for where in ("Theorem 1", "Lemma 1", "Fig. 1", "Fig. 2", "Fig. 3a", "Fig. 3b", exact):
+        found = [holds for (place, _), holds in verdict.items() if place == where]
+        assert found and all(found), where
+    theorems = results["theorems"].table
+    assert not theorems["broken"][theorems["place"] != "as printed"].any()
+    assert results["optimal_sixteen"].table["optimal"].all()
+    assert results["optimal_sixteen"].table.n_rows == 1600
+    assert results["optimal_forty"].table["optimal"].all()
+    assert results["optimal_forty"].table.n_rows == 1000
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_draw_from_shipped_results(results, name):
+    assert FIGURES[name].draw(results).axes
+    assert (SHIPPED / "figures" / f"{name}.png").exists()
+
+
+def test_our_learners_are_drawn_beside_the_paper_s(results):
+    assert len(forty_goals.draw(results["forty_goals"]).axes) == 1
+    figure = forty_goals.draw(results["forty_goals"], results["efficient"])
+    assert len(figure.axes) == 2
+    assert "not in the paper" in figure.axes[1].get_title()
+
+
+def test_boxes_are_those_of_the_single_episodes():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=7).round(1)
+    counts = rng.integers(1, 50, 7)
+    box = box_statistics(values, counts)
+    every = np.repeat(values, counts)
+    quartiles = np.quantile(every, [0.25, 0.5, 0.75], method="inverted_cdf")
+    assert [box["q1"], box["med"], box["q3"]] == quartiles.tolist()
+    assert box["mean"] == pytest.approx(every.mean())
+    outside = (every < box["whislo"]) | (every > box["whishi"])
+    assert set(box["fliers"]) == set(every[outside])
+
+
+def test_results_are_small():
+    size = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
+    assert size < 4_000_000

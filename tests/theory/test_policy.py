@@ -1,0 +1,68 @@
+"""Greedy actions, against a plain loop, and ties broken the same way everywhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.theory.policy import TIE, GreedyPolicy, greedy, greedy_towards
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.grid import from_text
+
+shapes = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4))
+numbers = st.one_of(st.integers(-3, 3).map(float), st.just(-np.inf))
+
+
+def tables(values=numbers):
+    return shapes.flatmap(
+        lambda shape: st.lists(
+            values, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))
+        ).map(lambda flat: np.array(flat).reshape(shape))
+    )
+
+
+def first_best(q_bar):
+    """The first action whose best goal is worth most, row by row."""
+    chosen = []
+    for row in q_bar.tolist():
+        worth = [max(goal[a] for goal in row) for a in range(len(row[0]))]
+        chosen.append(worth.index(max(worth)))
+    return chosen
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables())
+def test_greedy_takes_the_first_of_the_best_actions(q_bar):
+    assert greedy(q_bar).tolist() == first_best(q_bar)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.data())
+def test_greedy_towards_a_goal_looks_at_that_goal_only(q_bar, data):
+    goal = data.draw(st.integers(0, q_bar.shape[1] - 1))
+    assert greedy_towards(q_bar, goal).tolist() == first_best(q_bar[:, [goal], :])
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_values_within_a_rounding_error_are_tied_and_others_are_not(scale):
+    size = max(1.0, scale)
+    assert greedy(np.array([[[scale - 0.5 * TIE * size, scale]]])).tolist() == [0]
+    assert greedy(np.array([[[scale - 10 * TIE * size, scale]]])).tolist() == [1]
+
+
+def test_arrays_of_any_memory_order_and_number_type_are_taken():
+    q_bar = np.arange(24).reshape(2, 3, 4)
+    assert greedy(q_bar).tolist() == [3, 3]
+    assert greedy(np.asfortranarray(-q_bar.astype(np.float32))).tolist() == [0, 0]
+    assert greedy(q_bar[:, :, ::-1]).tolist() == [0, 0]
+
+
+def test_a_policy_acts_on_one_observation_as_on_many():
+    space = TaskSpace(from_text("A..\n..B"))
+    policy = GreedyPolicy(q_bar_star(space, [space.task("B")]).values[0])
+    actions = policy.actions(np.arange(8))
+    assert [policy.act(s) for s in range(8)] == actions.tolist()
+    assert all(type(policy.act(s)) is int for s in (0, np.int64(3)))
+    # By hand: down or right towards B, of tied ones the lower number, then stay.
+    assert actions[:6].tolist() == [1, 1, 2, 1, 1, 4]
