@@ -15,7 +15,7 @@ import taskalgebra as ta
 from maze import maze_world
 from report import Report, best_time
 from taskalgebra.planning.exact import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
-from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 
 

@@ -11,7 +11,7 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.expression import parse
 from taskalgebra.planning.exact import q_bar_star, return_to_goal
-from taskalgebra.theory.extended import compose_values
+from taskalgebra.theory.tables import compose_values
 
 
 def test_the_maze_is_one_piece_inside_walls():

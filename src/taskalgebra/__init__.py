@@ -21,35 +21,49 @@ if TYPE_CHECKING:
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.goal_world import GoalWorld as GoalWorld
     from taskalgebra.envs.world import World as World
-    from taskalgebra.evaluation.play import Evaluation as Evaluation
     from taskalgebra.evaluation.play import policy_return as policy_return
+    from taskalgebra.evaluation.record import Evaluation as Evaluation
+    from taskalgebra.folder import StoreError as StoreError
+    from taskalgebra.learning.deep.learner import DeepQ as DeepQ
+    from taskalgebra.learning.deep.log import TensorBoard as TensorBoard
     from taskalgebra.learning.deep.settings import DeepSettings as DeepSettings
+    from taskalgebra.learning.few_steps.learner import FewSteps as FewSteps
+    from taskalgebra.learning.few_steps.learner import Ideas as Ideas
+    from taskalgebra.learning.learner import Learner as Learner
     from taskalgebra.learning.q_learning import Settings as Settings
+    from taskalgebra.learning.tabular import QLearning as QLearning
     from taskalgebra.logic.expression import Expression as Expression
     from taskalgebra.logic.expression import all_functions as all_functions
     from taskalgebra.logic.expression import parse as parse
     from taskalgebra.logic.text import ExpressionError as ExpressionError
-    from taskalgebra.planning.exact import Plan as Plan
     from taskalgebra.planning.exact import PositiveCycleError as PositiveCycleError
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
     from taskalgebra.planning.stochastic import ConvergenceError as ConvergenceError
-    from taskalgebra.skills.folder import StoreError as StoreError
-    from taskalgebra.skills.skills import Agent as Agent
+    from taskalgebra.progress import Event as Event
+    from taskalgebra.skills.agent import Agent as Agent
+    from taskalgebra.skills.making import from_reach as from_reach
+    from taskalgebra.skills.making import learn as learn
+    from taskalgebra.skills.making import load as load
+    from taskalgebra.skills.making import solve as solve
     from taskalgebra.skills.skills import Skills as Skills
-    from taskalgebra.skills.skills import learn as learn
-    from taskalgebra.skills.skills import load as load
-    from taskalgebra.skills.skills import solve as solve
     from taskalgebra.theory.assumptions import AssumptionReport as AssumptionReport
     from taskalgebra.theory.assumptions import Finding as Finding
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
-    from taskalgebra.theory.extended import ExtendedQ as ExtendedQ
-    from taskalgebra.theory.extended import GoalSetQ as GoalSetQ
-    from taskalgebra.theory.extended import TabularQ as TabularQ
+    from taskalgebra.theory.family import Family as Family
+    from taskalgebra.theory.family import ReachFamily as ReachFamily
+    from taskalgebra.theory.family import TableFamily as TableFamily
+    from taskalgebra.theory.goal_env import GoalEnv as GoalEnv
+    from taskalgebra.theory.policy import Policy as Policy
+    from taskalgebra.theory.reach import DirectedReach as DirectedReach
+    from taskalgebra.theory.reach import Reach as Reach
+    from taskalgebra.theory.tables import TabularQ as TabularQ
     from taskalgebra.theory.tasks import Task as Task
     from taskalgebra.theory.tasks import TaskSpace as TaskSpace
+    from taskalgebra.theory.values import ExtendedQ as ExtendedQ
+    from taskalgebra.theory.values import GoalSetQ as GoalSetQ
     from taskalgebra.worlds.finite import FiniteMDP as FiniteMDP
     from taskalgebra.worlds.finite import from_arrays as from_arrays
     from taskalgebra.worlds.grid import from_text as from_text
@@ -59,27 +73,80 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "theory.assumptions": ("AssumptionReport", "Finding"),
-    "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "envs.boxman.env": ("Boxman",),
     "envs.four_rooms": ("FourRooms",),
     "envs.goal_world": ("GoalWorld",),
     "envs.world": ("World",),
-    "evaluation.play": ("Evaluation", "policy_return"),
-    "logic.expression": ("Expression", "all_functions", "parse"),
-    "logic.text": ("ExpressionError",),
-    "theory.extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
-    "worlds.grid": ("from_text",),
-    "skills.folder": ("StoreError",),
-    "worlds.gym_table": ("from_gymnasium",),
+    "evaluation.play": ("policy_return",),
+    "evaluation.record": ("Evaluation",),
+    "folder": ("StoreError",),
+    "learning.deep.learner": ("DeepQ",),
+    "learning.deep.log": ("TensorBoard",),
     "learning.deep.settings": ("DeepSettings",),
+    "learning.few_steps.learner": (
+        "FewSteps",
+        "Ideas",
+    ),
+    "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
-    "worlds.finite": ("FiniteMDP", "from_arrays"),
-    "worlds.open_world": ("OpenWorld",),
-    "planning.exact": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
-    "skills.skills": ("Agent", "Skills", "learn", "load", "solve"),
+    "learning.tabular": ("QLearning",),
+    "logic.expression": (
+        "Expression",
+        "all_functions",
+        "parse",
+    ),
+    "logic.text": ("ExpressionError",),
+    "planning.exact": (
+        "PositiveCycleError",
+        "optimal_v",
+        "plan",
+        "q_bar_star",
+    ),
     "planning.stochastic": ("ConvergenceError",),
-    "theory.tasks": ("Task", "TaskSpace"),
+    "progress": ("Event",),
+    "skills.agent": ("Agent",),
+    "skills.making": (
+        "from_reach",
+        "learn",
+        "load",
+        "solve",
+    ),
+    "skills.skills": ("Skills",),
+    "theory.assumptions": (
+        "AssumptionReport",
+        "Finding",
+    ),
+    "theory.base_tasks": (
+        "expression_for_goals",
+        "minimal_base_tasks",
+    ),
+    "theory.family": (
+        "Family",
+        "ReachFamily",
+        "TableFamily",
+    ),
+    "theory.goal_env": ("GoalEnv",),
+    "theory.policy": ("Policy",),
+    "theory.reach": (
+        "DirectedReach",
+        "Reach",
+    ),
+    "theory.tables": ("TabularQ",),
+    "theory.tasks": (
+        "Task",
+        "TaskSpace",
+    ),
+    "theory.values": (
+        "ExtendedQ",
+        "GoalSetQ",
+    ),
+    "worlds.finite": (
+        "FiniteMDP",
+        "from_arrays",
+    ),
+    "worlds.grid": ("from_text",),
+    "worlds.gym_table": ("from_gymnasium",),
+    "worlds.open_world": ("OpenWorld",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -98,6 +98,13 @@ def count(value: object, what: str) -> int:
     return int(value)
 
 
+def whole_seed(seed: object) -> int:
+    """A seed: a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}, expected a whole number of at least 0")
+    return int(seed)
+
+
 def one_of(value: T, known: Sequence[T], what: str) -> T:
     """The value itself if it is one of those that are known."""
     if value not in known:

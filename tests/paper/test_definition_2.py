@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import all_pairs_diameter
 from strategies import real_valued, spaces
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.theory.extended import extended_reward, r_bar_min_of
+from taskalgebra.theory.rewards import extended_reward, r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import plain_q_of_task
 from strategies import real_valued, spaces
 from taskalgebra.planning.exact import optimal_v, q_bar_star
-from taskalgebra.theory.extended import extended_reward, r_bar_min_of, recover_q, recover_v
+from taskalgebra.theory.rewards import extended_reward, r_bar_min_of, recover_q, recover_v
 
 
 def test_lemma_1_all_tasks_of_four_rooms(plan_of_all, all_tasks):

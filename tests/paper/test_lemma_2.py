@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from strategies import costly, real_valued, spaces
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import from_text

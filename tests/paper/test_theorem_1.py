@@ -45,7 +45,7 @@ def test_complements_fail_without_assumption_2(space):
 def test_identity_fails_where_the_bounds_do_not_bound():
     """M_U must be the pointwise maximum: two fixed values do not bound a third."""
     from taskalgebra.logic.algebra import Bounds
-    from taskalgebra.theory.extended import ArrayElement
+    from taskalgebra.theory.values import ArrayElement
 
     bounds = Bounds(np.array([2.0, 2.0]), np.array([0.0, 0.0]))
     universal, empty = (ArrayElement(x, bounds) for x in (bounds.universal, bounds.empty))

@@ -10,7 +10,7 @@ from laws import broken_laws
 from strategies import eighths, real_valued, spaces, two_valued
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.extended import GoalSetQ
+from taskalgebra.theory.values import GoalSetQ
 
 
 def test_theorem_2_on_all_4096_triples_of_four_rooms(plan_of_all):

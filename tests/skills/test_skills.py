@@ -12,7 +12,7 @@ from taskalgebra.logic.expression import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import PlannedQ, plan
 from taskalgebra.skills.skills import Agent, load, solve
-from taskalgebra.theory.extended import TabularQ
+from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import from_text

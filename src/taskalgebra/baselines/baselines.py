@@ -47,9 +47,9 @@ from taskalgebra.logic.expression import Expression, parse
 from taskalgebra.logic.sum_of_products import sum_of_products
 from taskalgebra.planning.exact import optimal_q, q_bar_star
 from taskalgebra.theory.base_tasks import labels_of
-from taskalgebra.theory.extended import compose
 from taskalgebra.theory.policy import TIE, greedy
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.theory.values import compose
 from taskalgebra.validation import count, instance
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.stream import State, seeded, uniform

@@ -13,24 +13,58 @@ is needed:
 
 from __future__ import annotations
 
-import gymnasium as gym
+from copy import deepcopy
+from typing import Any
 
-FOUR_ROOMS, BOXMAN = "TaskAlgebra/FourRooms-v0", "TaskAlgebra/Boxman-v0"
+import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
+
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.tasks import TaskSpace
+
+NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one world, and many at once
-    FOUR_ROOMS: ("four_rooms:FourRooms", "vector_world:four_rooms"),
-    BOXMAN: ("boxman.env:Boxman", "boxman.vector:boxman"),
+    "FourRooms": ("four_rooms:FourRooms", "vector_world:four_rooms"),
+    "Boxman": ("boxman.env:Boxman", "boxman.vector:boxman"),
 }
+NAMES = tuple(_ENTRY_POINTS)
+
+
+def id_of(name: str) -> str:
+    """The name by which Gymnasium knows an environment of the library."""
+    return f"{NAMESPACE}/{name}-v0"
 
 
 def register() -> None:
     """Make the environments known to Gymnasium; a second call changes nothing."""
     for name, (one, many) in _ENTRY_POINTS.items():
-        if name not in gym.registry:
+        if id_of(name) not in gym.registry:
             gym.register(
-                name,
+                id_of(name),
                 entry_point=f"taskalgebra.envs.{one}",
                 vector_entry_point=f"taskalgebra.envs.{many}",
             )
+
+
+def spec_of(name: str, **arguments: Any) -> EnvSpec:
+    """Gymnasium's spec of an environment of the library, made with these arguments."""
+    spec = deepcopy(gym.spec(id_of(name)))
+    spec.kwargs = arguments
+    return spec
+
+
+def make(name: str, **arguments: Any) -> GoalEnv:
+    """An environment of the library, by the name of its class."""
+    made = gym.make(id_of(name), disable_env_checker=True, **arguments).unwrapped
+    assert isinstance(made, GoalEnv)
+    return made
+
+
+def env_of(space: TaskSpace) -> GoalEnv:
+    """An environment that plays a finite world."""
+    from taskalgebra.envs.world import World
+
+    return World(space)
 
 
 register()

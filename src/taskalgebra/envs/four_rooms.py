@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from taskalgebra.arrays import BoolArray
+from taskalgebra.envs import spec_of
 from taskalgebra.envs.dense import PEAK, dense_task
 from taskalgebra.envs.world import World
 from taskalgebra.logic.expression import Expression
@@ -149,16 +150,29 @@ class FourRooms(World):
         super().__init__(
             space, tasks, task, shared_absorbing=shared_absorbing, render_mode=render_mode
         )
+        self.spec = spec_of(
+            "FourRooms",
+            n_goals=n_goals,
+            goals=None if goals is None else {name: list(cell) for name, cell in goals.items()},
+            text=text if text is None or isinstance(text, str) else list(text),
+            step_reward=step_reward,
+            r_universal=r_universal,
+            r_empty=r_empty,
+            slip_probability=slip_probability,
+            dense=dense,
+            shared_absorbing=shared_absorbing,
+        )
 
     def _dense_task(self, space: TaskSpace, desired: BoolArray) -> Task:
         return dense_task(space, desired, *self._sparse_rewards)
 
-    def _compose(self, expression: Expression) -> Task:
+    def compose(self, expression: Expression, tasks: Mapping[str, Task]) -> Task:
+        """The task of an expression; of dense tasks, the dense task of the goals that result."""
         if not self.dense:
-            return super()._compose(expression)
+            return super().compose(expression, tasks)
         everything = np.ones(self.space.mdp.n_goals, np.bool_)
         desired = expression.evaluate(
-            {name: self.desired_goals(task) for name, task in self.tasks.items()},
+            {name: self.desired_goals(task) for name, task in tasks.items()},
             universal=everything,
             empty=~everything,
         )

@@ -26,33 +26,35 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
 from numpy.typing import ArrayLike
 
+from taskalgebra.theory.goal_env import GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
-from taskalgebra.worlds.open_world import OpenWorld, goals_reached
+from taskalgebra.worlds.open_world import OpenWorld
 
 Copies = VectorEnv[Any, Any, Any]
+MAX_EPISODE_STEPS = 50
+"""Where an environment has no limit of its own."""
 
 
 @final
-class GoalWorld:
+class GoalWorld(GoalEnv):
     """An open world made from a Gymnasium environment that reports its goals.
 
     The environment pays for steps, the same for every task; what it pays in the end is replaced by
     what the task pays for the goal.  Observations are vectors, or images `[H, W, C]` of bytes;
-    actions are `Discrete`.  A return to a goal should stay above `DeepSettings.low`: with steps
-    that cost 0.1, the default leaves room for 23 of them.
+    actions are `Discrete`.  Observations that are `Discrete` are learned as tables, all others by
+    networks.
 
     Args:
-        make: makes so many copies, `make(num_envs)`, as `gym.make_vec` does.
+        make: makes n copies, `make(n)`, as `gym.make_vec` does.
         goals: the names of the goals, in the order of their numbers.
         tasks: the named tasks, `{name: goals}`.
         actions: the names of the actions; by default a0, a1, and so on.
         r_universal: what a task pays for a goal that it wants.
         r_empty: what a task pays for any other goal.
-        max_steps: where evaluations cut an episode off.
+        max_episode_steps: where an episode is given up; by default the environment's own limit,
+            or 50.
     """
-
-    shared_absorbing = True
 
     def __init__(
         self,
@@ -63,14 +65,18 @@ class GoalWorld:
         actions: Sequence[str] | None = None,
         r_universal: ArrayLike = 2.0,
         r_empty: ArrayLike = -0.1,
-        max_steps: int = 50,
+        max_episode_steps: int | None = None,
     ) -> None:
         """Name the goals, the actions and the tasks; one copy is made, to count its actions."""
         self._make = make
-        self.max_steps = count(max_steps, "max_steps")
         env = self._copies(1)
-        action_space = env.single_action_space
+        self.observation_space = env.single_observation_space
+        self.action_space = action_space = env.single_action_space
+        own = None if env.spec is None else env.spec.max_episode_steps
         env.close()
+        self.max_episode_steps = own or MAX_EPISODE_STEPS
+        if max_episode_steps is not None:
+            self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         if not isinstance(action_space, Discrete):
             raise ValueError(f"the actions must be Discrete, got {action_space}")
         names = unique_names(actions, "action", "a", int(action_space.n))
@@ -96,12 +102,12 @@ class GoalWorld:
     def vector(
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
     ) -> PaysTask:
-        """So many copies, which pay for this task.
+        """N copies that pay for this task.
 
         Args:
-            num_envs: how many.
+            num_envs: N.
             task: of `self.space`.
-            max_episode_steps: after so many steps an episode is truncated.  A vector that is
+            max_episode_steps: after this many steps an episode is truncated.  A vector that is
                 neither a `SyncVectorEnv` nor an `AsyncVectorEnv` keeps its own limit, if any.
         """
         if task.space is not self.space:

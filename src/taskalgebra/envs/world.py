@@ -11,8 +11,9 @@ start, unless the start is given; and one at a step whose action has more than o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -20,16 +21,20 @@ import numpy as np
 from taskalgebra.arrays import BoolArray, Image
 from taskalgebra.drawing.image import Drawing
 from taskalgebra.drawing.terminal import goals_to_mark, snapshot
-from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.logic.expression import TRUE, Expression
+from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.grid import absorbing_only
 
+if TYPE_CHECKING:
+    from taskalgebra.envs.vector_world import VectorWorld
+
 RENDER_MODES = ("ansi", "rgb_array")
 
 
-class World(gym.Env[Any, Any]):
+class World(GoalEnv, gym.Env[Any, Any]):
     """A task space with named tasks, and one of its tasks to play.
 
     `space` is the world that all tasks share, and its task space.  `mdp` is the table that `step`
@@ -110,20 +115,15 @@ class World(gym.Env[Any, Any]):
             return self.space.mdp
         return absorbing_only(self.space.mdp, self.desired)
 
-    def find_task(self, task: Task | Expression | str) -> Task:
-        """A task by name or expression over the named tasks."""
-        if isinstance(task, Task):
-            if task.space is not self.space:
-                raise ValueError("the task belongs to another space than this world")
-            return task
-        if not isinstance(task, str | Expression):
-            raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
-        return self._compose(parse(task, self.tasks) if isinstance(task, str) else task)
+    def vector(
+        self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorWorld:
+        """N copies of this world that pay for a task."""
+        from taskalgebra.envs.vector_world import VectorWorld
 
-    def _compose(self, expression: Expression) -> Task:
-        return expression.evaluate(
-            self.tasks, universal=self.space.universal, empty=self.space.empty
-        )
+        playing = copy(self)
+        playing.task = task
+        return VectorWorld(playing, num_envs, max_episode_steps=max_episode_steps)
 
     def desired_goals(self, task: Task) -> BoolArray:
         """[G], the goals that a task wants; of more than two rewards, those that pay most."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.files import replace
 from taskalgebra.learning.q_learning import Run
@@ -39,32 +42,46 @@ def fingerprint(task: Task, mdp: FiniteMDP | None = None) -> str:
     return digest.hexdigest()
 
 
-def save(path: str | Path, run: Run, task: Task, mdp: FiniteMDP | None = None) -> None:
-    """Write a run to a file, under a temporary name first."""
-    state = asdict(run)
+def write(path: Path, arrays: Mapping[str, NDArray[Any]], of: str) -> None:
+    """Write arrays to a file, under a temporary name first; `of` says what they belong to."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
-    arrays = {name: np.asarray(state[name]) for name in (*_ARRAYS, *_NUMBERS)}
-    arrays["fingerprint"] = np.array(fingerprint(task, mdp))
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    replace(Path(path), buffer.getvalue())
+    np.savez_compressed(buffer, allow_pickle=False, **arrays, fingerprint=np.array(of))
+    replace(path, buffer.getvalue())
 
 
-def load(path: str | Path, task: Task, mdp: FiniteMDP | None = None) -> Run:
-    """Read a run to go on with.
+def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
+    """The arrays of these names, if they belong to what is asked for.
 
     Raises:
         CheckpointError: the file is missing or damaged, or of another world or task.
     """
     try:
-        data = io.BytesIO(Path(path).read_bytes())
-        with np.load(data, allow_pickle=False) as arrays:
-            state = {name: arrays[name] for name in (*_ARRAYS, *_NUMBERS, "fingerprint")}
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            state = {name: arrays[name] for name in (*names, "fingerprint")}
     except Exception as error:  # numpy, zipfile and zlib fail in many ways on damaged files
         raise CheckpointError(f"{path} does not hold a run of learning: {error}") from None
-    if str(state.pop("fingerprint")) != fingerprint(task, mdp):
+    if str(state.pop("fingerprint")) != of:
         raise CheckpointError(
             f"{path} is a run in another world or for another task; "
             f"resume it with the world and the task that it was started with"
         )
+    return state
+
+
+def save(path: str | Path, run: Run, of: str) -> None:
+    """Write a run to a file; `of` is the fingerprint of its world and task."""
+    state = asdict(run)
+    write(Path(path), {name: np.asarray(state[name]) for name in (*_ARRAYS, *_NUMBERS)}, of)
+
+
+def load(path: str | Path, of: str) -> Run:
+    """Read a run to resume.
+
+    Raises:
+        CheckpointError: the file is missing or damaged, or of another world or task.
+    """
+    state = read(Path(path), (*_ARRAYS, *_NUMBERS), of)
     numbers = {name: state[name].item() for name in _NUMBERS}
-    return Run(**{name: state[name] for name in _ARRAYS}, **numbers)
+    arrays: dict[str, Any] = {name: state[name] for name in _ARRAYS}
+    return Run(**arrays, **numbers)

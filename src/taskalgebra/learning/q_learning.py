@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, IntArray
 from taskalgebra.compiled import kernel
-from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, finite, instance
 from taskalgebra.worlds.finite import FiniteMDP

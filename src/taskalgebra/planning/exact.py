@@ -15,37 +15,36 @@ The search is breadth-first where all steps cost the same, Dijkstra's where step
 cycle with a positive sum has no optimum and raises `PositiveCycleError`.
 
 `ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  Where that does not fit,
-`plan` hands out `PlannedQ`, which keeps the former and computes rows of the latter when asked.
+`plan` hands out a `PlannedReach`, which keeps the former and computes rows of the latter when
+asked.
 
-Stochastic worlds are solved by `taskalgebra.planning.stochastic`.
+Stochastic worlds are solved by `planning.stochastic`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, IntArray
 from taskalgebra.compiled import kernel
-from taskalgebra.logic.algebra import Bounds
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.theory.assumptions import describe_cycle, positive_cycle
-from taskalgebra.theory.extended import (
-    ExtendedQ,
-    TableBounds,
-    TabularQ,
-    ValueBounds,
-    as_states,
-    r_bar_min_of,
-)
+from taskalgebra.theory.family import Family, TableFamily
+from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
+from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.theory.values import Sight
 from taskalgebra.validation import instance
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
+
+Tasks = Mapping[str, Task] | Sequence[Task]
 
 LARGEST_TABLE = 2**25
 """Entries S·G·A up to which `plan` makes tables: 256 MB of float64 a task."""
@@ -187,61 +186,55 @@ def _expand(
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class PlannedBounds(ValueBounds):
-    """Q̄*_U and Q̄*_∅, computed when asked."""
+class PlannedReach(Reach):
+    """The planner's returns in a world too large for tables; observations are states.
 
-    space: TaskSpace
-    returns: ReturnToGoal
-    r_bar_min: float
+    Its values are those of Definition 2: they count the penalty r̄_MIN of ending in another goal,
+    where that is the best there is.
+    """
 
-    def at(self, observations: ArrayLike) -> Bounds:
-        """Rows of the two bounds for these states."""
-        states = as_states(observations, self.space)
-        return Bounds(
-            self.returns.q_bar(self.space.r_universal, self.r_bar_min, states),
-            self.returns.q_bar(self.space.r_empty, self.r_bar_min, states),
-        )
+    def __init__(self, returns: ReturnToGoal, r_bar_min: float) -> None:
+        """Put the returns of a world and the penalty side by side."""
+        self.to_goals, self.r_bar_min = returns, r_bar_min
+
+    def returns(self, observations: Any) -> Array:
+        """G*(s:g, a) = r(s, a) + G*(s':g), `[B, G, A]`; −∞ where g cannot be reached."""
+        return self._expanded(observations, np.zeros(self.to_goals.mdp.n_goals), -np.inf)
+
+    def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
+        """Rows of Q̄*_M."""
+        return self._expanded(sight.observations, goal_reward, self.r_bar_min)
+
+    def _expanded(self, observations: ArrayLike, goal_reward: Array, r_bar_min: float) -> Array:
+        states = as_states(observations, self.to_goals.mdp.n_states)
+        return self.to_goals.q_bar(goal_reward, r_bar_min, states)
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class PlannedQ(ExtendedQ):
-    """Q̄*_M of a deterministic world too large for a table; observations are states."""
+class PlannedFamily(Family):
+    """Values computed when asked, from the returns of a world too large for tables."""
 
-    task: Task
-    bounds: PlannedBounds
+    FORMAT = TableFamily.FORMAT
 
-    def q_bar(self, observations: ArrayLike) -> Array:
-        """Rows of Q̄*_M for these states."""
-        bounds = self.bounds
-        states = as_states(observations, self.space)
-        return bounds.returns.q_bar(self.task.goal_reward, bounds.r_bar_min, states)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan:
-    """Q̄* of several tasks of one space, with what they share."""
-
-    values: tuple[ExtendedQ, ...]
-    bounds: ValueBounds
-    r_bar_min: float  # r̄_MIN
-    error_bound: float | None  # |values − Q̄*| is nowhere larger; 0: exact but for rounding; None:
-    # not known, because the values were learned
+    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """No arrays: planning again is quicker than reading them."""
+        words = {"tables": False, "r_bar_min": self.r_bar_min, "error_bound": self.error_bound}
+        return words, {}
 
 
 def plan(
     space: TaskSpace,
-    tasks: Sequence[Task],
+    tasks: Tasks,
     *,
     r_bar_min: float | None = None,
     tolerance: float = 1e-10,
-) -> Plan:
+) -> TableFamily | PlannedFamily:
     """Q̄* of these tasks: tables where they fit, else values computed when asked.
 
     Args:
         space: the task space; its Q̄*_U and Q̄*_∅ are found along the way.
-        tasks: tasks of that space.
+        tasks: tasks of that space, by name or in a list.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at.
     """
@@ -249,30 +242,32 @@ def plan(
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
     if entries <= LARGEST_TABLE or not mdp.deterministic:
         return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
-    _require_space(space, tasks)
-    if any(task.step_reward is not None for task in tasks):
+    named = _named(space, tasks)
+    if any(task.step_reward is not None for task in named.values()):
         raise ValueError(
             f"dense tasks need tables, and {entries:,} entries exceed {LARGEST_TABLE:,}; "
             f"plan a smaller world"
         )
     low = _r_bar_min(space, r_bar_min)
-    bounds = PlannedBounds(space, return_to_goal(mdp), low)
-    return Plan(tuple(PlannedQ(task, bounds) for task in tasks), bounds, low, 0.0)
+    reach = PlannedReach(return_to_goal(mdp), low)
+    bounds = ReachBounds(space, reach)
+    values = tuple(ReachQ(reach, task.goal_reward, bounds) for task in named.values())
+    return PlannedFamily(space, named, values, bounds, low, 0.0)
 
 
 def q_bar_star(
     space: TaskSpace,
-    tasks: Sequence[Task],
+    tasks: Tasks,
     *,
     r_bar_min: float | None = None,
     tolerance: float = 1e-10,
-) -> Plan:
+) -> TableFamily:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
-    _require_space(space, tasks)
+    named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
     if not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
-    wanted = [space.universal, space.empty, *tasks]
+    wanted = [space.universal, space.empty, *named.values()]
     tables: list[Array] = [np.empty(0)] * len(wanted)
     error = 0.0
     for steps in {id(task.steps): task.steps for task in wanted}.values():
@@ -284,8 +279,7 @@ def q_bar_star(
             tables[i] = table
     for table in tables:
         table.setflags(write=False)
-    bounds = TableBounds(space, Bounds(tables[0], tables[1]))
-    return Plan(tuple(TabularQ(table, bounds) for table in tables[2:]), bounds, low, error)
+    return TableFamily.of(space, named, tables, r_bar_min=low, error_bound=error)
 
 
 def _tables(
@@ -306,12 +300,16 @@ def _r_bar_min(space: TaskSpace, given: float | None) -> float:
     return r_bar_min
 
 
-def _require_space(space: TaskSpace, tasks: Sequence[Task]) -> None:
+def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
+    """Tasks by name, all of one space; those of a list are called by their places."""
     instance(space, TaskSpace, "the space")
-    for task in tasks:
+    if not isinstance(tasks, Mapping):
+        tasks = {f"task {i}": task for i, task in enumerate(tasks)}
+    for task in tasks.values():
         instance(task, Task, "a task to plan")
         if task.space is not space:
             raise ValueError(f"{task!r} belongs to another space; plan the tasks of one TaskSpace")
+    return dict(tasks)
 
 
 def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:

@@ -13,19 +13,19 @@ before a world is opened, so that names can be completed while they are typed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
-from taskalgebra.skills.folder import MANIFEST
+from taskalgebra.folder import MANIFEST
 
 if TYPE_CHECKING:
-    from taskalgebra.envs.boxman.env import Boxman
-    from taskalgebra.envs.world import World
     from taskalgebra.skills.skills import Skills
+    from taskalgebra.theory.goal_env import GoalEnv
     from taskalgebra.theory.tasks import Task, TaskSpace
 
 DEFAULT = "four-rooms"
+SHIPPED_AT = Path(__file__).parent / "shipped"
 MOST_BYTES = 1_000_000
 """A map beyond this is taken for something else."""
 
@@ -39,24 +39,36 @@ class Entry:
     title: str
     n_goals: int
     tasks: tuple[str, ...]  # base tasks, of the networks if there are any
+    env: str  # the environment, and its arguments
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     networks: bool = False
 
 
+_ANYWHERE: Mapping[str, Any] = {"layout": "random"}
 ENTRIES: Mapping[str, Entry] = {
     entry.name: entry
     for entry in (
-        Entry("four-rooms", "Four Rooms, one goal a room (Section 4)", 4, ("top", "left")),
+        Entry(
+            "four-rooms",
+            "Four Rooms, one goal per room (Section 4)",
+            4,
+            ("top", "left"),
+            "FourRooms",
+        ),
         Entry(
             "forty-goals",
             "Four Rooms with 40 goals (Section 4.2)",
             40,
             ("x1", "x2", "x3", "x4", "x5", "x6"),
+            "FourRooms",
+            {"n_goals": 40},
         ),
         Entry(
             "boxman",
             "the video game, as in the paper (Section 5)",
             6,
             ("blue", "square", "purple"),
+            "Boxman",
             networks=True,
         ),
         Entry(
@@ -64,6 +76,8 @@ ENTRIES: Mapping[str, Entry] = {
             "the video game, objects anywhere",
             6,
             ("blue", "square", "purple"),
+            "Boxman",
+            _ANYWHERE,
             networks=True,
         ),
         Entry(
@@ -71,10 +85,14 @@ ENTRIES: Mapping[str, Entry] = {
             "the same, collected by touch (supplement)",
             6,
             ("purple", "blue", "square"),
+            "Boxman",
+            {**_ANYWHERE, "collect": "touch"},
             networks=True,
         ),
     )
 }
+SHIPPED = tuple(name for name, entry in ENTRIES.items() if entry.networks)
+"""The skills that come with the library."""
 
 
 def completions(start: str) -> list[tuple[str, str]]:
@@ -90,7 +108,7 @@ def completions(start: str) -> list[tuple[str, str]]:
     return [(name, about) for name, about in found if name.startswith(start)]
 
 
-def open_world(name: str, *, slip_probability: float = 0.0) -> World | Boxman:
+def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
     """A world by its name, to plan, learn or check in.
 
     Args:
@@ -103,14 +121,15 @@ def open_world(name: str, *, slip_probability: float = 0.0) -> World | Boxman:
     entry = ENTRIES.get(name)
     if entry is None:
         return _drawn(name, slip_probability)
+    from taskalgebra.envs import make
+
     if entry.networks:
-        return _boxman(name, slip_probability)
-    from taskalgebra.envs.four_rooms import FourRooms
+        _refuse_slips(name, slip_probability)
+        return make(entry.env, **entry.arguments)
+    return make(entry.env, **entry.arguments, slip_probability=slip_probability)
 
-    return FourRooms(entry.n_goals, slip_probability=slip_probability)
 
-
-def base_tasks(name: str, world: World | Boxman, tasks: Sequence[str] = ()) -> dict[str, Task]:
+def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str, Task]:
     """Tasks of a world that was opened by this name.
 
     Args:
@@ -130,13 +149,13 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     Raises:
         ValueError: there are none of this name, or they cannot be had as asked.
     """
-    from taskalgebra.skills.skills import SHIPPED_AT, load, solve
+    from taskalgebra.skills.making import load, solve
 
     entry = ENTRIES.get(name)
     loaded = Path(name).is_dir() if entry is None else entry.networks
     if not loaded:
         world = open_world(name, slip_probability=slip_probability)
-        return solve(world.space, base_tasks(name, world, tasks))
+        return solve(world, base_tasks(name, world, tasks))
     _refuse_slips(name, slip_probability)
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
@@ -155,17 +174,7 @@ def _refuse_slips(name: str, slip_probability: float) -> None:
         )
 
 
-def _boxman(name: str, slip_probability: float) -> Boxman:
-    from taskalgebra.envs.boxman.env import Boxman
-
-    _refuse_slips(name, slip_probability)
-    return Boxman(
-        layout="fixed" if name == "boxman" else "random",
-        collect="touch" if name == "boxman-touch" else "pick-up",
-    )
-
-
-def _drawn(name: str, slip_probability: float) -> World:
+def _drawn(name: str, slip_probability: float) -> GoalEnv:
     """The world of a text file: a map, and perhaps lines that name tasks."""
     from taskalgebra.envs.world import World
     from taskalgebra.theory.tasks import TaskSpace

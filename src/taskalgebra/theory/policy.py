@@ -7,14 +7,16 @@ built with operators take the same actions, although their values were rounded d
 
 from __future__ import annotations
 
-from typing import final
+from abc import ABC, abstractmethod
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.compiled import kernel
-from taskalgebra.theory.extended import ExtendedQ
+from taskalgebra.theory.reach import DirectedReach
+from taskalgebra.theory.values import ExtendedQ
 
 TIE = 1e-14
 """Values closer than TIE · max(1, |best|), some 50 rounding errors, are equal."""
@@ -28,8 +30,7 @@ def greedy(q_bar: Array) -> NDArray[np.int64]:
     """
     if q_bar.ndim != 3:
         raise ValueError(
-            f"Q̄ has shape {q_bar.shape}, expected [B, G, A]; "
-            f"act takes one observation, actions takes a batch"
+            f"Q̄ has shape {q_bar.shape}, expected [B, G, A]: one row per observation of a batch"
         )
     return _greedy(np.ascontiguousarray(q_bar, np.float64))
 
@@ -65,18 +66,76 @@ def _greedy(q_bar: Array) -> NDArray[np.int64]:
     return chosen
 
 
+class Policy(ABC):
+    """What acts: from observations to actions, for one episode or for a batch of them.
+
+    A policy may keep something in mind between steps.  `reset` tells it where new episodes begin;
+    the next `actions` is for the same batch.
+    """
+
+    observation_ndim = 0
+    """Axes of one observation; a batch has one more."""
+
+    @abstractmethod
+    def actions(self, observations: Any) -> NDArray[Any]:
+        """The actions for a batch of observations, one each."""
+
+    def reset(self, begins: BoolArray) -> None:
+        """Episodes begin in these places of the batch, `[B]`; by default nothing is kept."""
+        return
+
+    @final
+    def act(self, observations: Any) -> Any:
+        """The action for one observation, or the actions for a batch of them."""
+        given = np.asarray(observations)
+        if given.ndim != self.observation_ndim:
+            return self.actions(given)
+        action = self.actions(given[None])[0]
+        return int(action) if np.ndim(action) == 0 and action.dtype.kind in "iu" else action
+
+
 @final
-class GreedyPolicy:
+class GreedyPolicy(Policy):
     """The greedy policy of an extended value function."""
 
     def __init__(self, values: ExtendedQ) -> None:
         """Act greedily on these values."""
         self.values = values
+        self.observation_ndim = values.bounds.observation_ndim
 
-    def act(self, observation: ArrayLike) -> int:
-        """The action for one observation: a state, an image, whatever the values are of."""
-        return int(self.actions(np.asarray(observation)[None])[0])
-
-    def actions(self, observations: ArrayLike) -> NDArray[np.int64]:
-        """The actions for a batch of observations, `[B]`."""
+    def actions(self, observations: Any) -> NDArray[np.int64]:
+        """argmax_a max_g Q̄(s, g, a) for a batch of observations, `[B]`."""
         return greedy(self.values.q_bar(observations))
+
+
+@final
+class DirectedPolicy(Policy):
+    """Chooses the goal by the values of the task, and leaves the way there to a reach.
+
+    By Lemma 2 the way to a goal is shared by all tasks: g* = argmax_g V̄(s, g), then `act` towards
+    g*.
+    """
+
+    def __init__(self, values: ExtendedQ, reach: DirectedReach) -> None:
+        """Take the values `[B, G, 1]` of a task, and what knows the ways."""
+        self.values, self.reach = values, reach
+        self.observation_ndim = reach.observation_ndim
+
+    def actions(self, observations: Any) -> NDArray[Any]:
+        """The reach's own actions towards the best goal of each observation."""
+        goals = greedy(self.values.q_bar(observations).swapaxes(1, 2))
+        given = np.asarray(observations)
+        found: NDArray[Any] | None = None
+        for goal in np.unique(goals):
+            where = goals == goal
+            actions = np.asarray(self.reach.act(given[where], int(goal)))
+            if len(actions) != where.sum():
+                raise ValueError(
+                    f"{type(self.reach).__name__}.act gave {len(actions)} actions for "
+                    f"{where.sum()} observations; expected one each"
+                )
+            if found is None:
+                found = np.empty((len(given), *actions.shape[1:]), actions.dtype)
+            found[where] = actions
+        assert found is not None
+        return found

@@ -178,12 +178,17 @@ class TaskSpace:
         Raises:
             TypeError: the world is open.
         """
-        if isinstance(self.world, OpenWorld):
+        if not isinstance(self.world, FiniteMDP):
             raise TypeError(
                 "this task space is of an open world, known only by playing it; planning, tables "
                 "and pictures need a finite one"
             )
         return self.world
+
+    @property
+    def finite(self) -> bool:
+        """Whether the world is finite, so that its states can be listed."""
+        return isinstance(self.world, FiniteMDP)
 
     @property
     def r_min(self) -> float:
@@ -202,13 +207,12 @@ class TaskSpace:
     @property
     def goals(self) -> tuple[Goal, ...]:
         """𝒢, as records for predicates."""
-        world = self.world
-        if isinstance(world, OpenWorld):
+        if not self.finite:
             return tuple(Goal(i, name, None, None) for i, name in enumerate(self.goal_names))
-        cells = world.cells
+        cells = self.mdp.cells
         return tuple(
             Goal(i, name, int(s), None if cells is None else (int(cells[s][0]), int(cells[s][1])))
-            for i, (name, s) in enumerate(zip(world.goal_names, world.goals, strict=True))
+            for i, (name, s) in enumerate(zip(self.goal_names, self.mdp.goals, strict=True))
         )
 
     def task(self, desired: Iterable[str | int] | Callable[[Goal], bool]) -> Task:
@@ -278,13 +282,13 @@ class TaskSpace:
             )
         if step_reward is None:
             return Task(self, rewards)
-        if isinstance(self.world, OpenWorld):
+        if not self.finite:
             raise TypeError(
                 "step_reward holds one reward for each state and action, and an open world has no "
                 "list of states; give goal_reward alone"
             )
-        steps = finite(step_reward, "step_reward", (self.world.n_states, self.n_actions))
-        steps[self.world.goals] = 0.0
+        steps = finite(step_reward, "step_reward", (self.mdp.n_states, self.n_actions))
+        steps[self.mdp.goals] = 0.0
         return Task(self, rewards, steps)
 
     def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
@@ -302,9 +306,9 @@ class TaskSpace:
     @property
     def original(self) -> Task:
         """The task that the world itself poses, for worlds taken from an environment."""
-        if isinstance(self.world, OpenWorld) or self.world.goal_reward is None:
+        if not self.finite or self.mdp.goal_reward is None:
             raise ValueError("this world poses no task of its own; make one with space.task(...)")
-        return self.from_rewards(self.world.goal_reward)
+        return self.from_rewards(self.mdp.goal_reward)
 
     def two_valued_tasks(self) -> Iterator[Task]:
         """All 2^G two-valued tasks; task i wants goal j iff bit j of i is set."""
@@ -363,7 +367,7 @@ class TaskSpace:
 
 
 def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
-    if isinstance(world, OpenWorld) or world.goal_reward is None:
+    if not isinstance(world, FiniteMDP) or world.goal_reward is None:
         return -0.1, 2.0
     low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
     return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high

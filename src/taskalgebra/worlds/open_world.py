@@ -13,12 +13,8 @@ What needs states, such as planning, tables and pictures, is for `FiniteMDP`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import final
 
 from taskalgebra.validation import goal_index, unique_names
 
@@ -60,43 +56,6 @@ class OpenWorld:
     def __repr__(self) -> str:
         """Sizes only, as of finite worlds."""
         return f"<open world: {self.n_goals} goals, {self.n_actions} actions>"
-
-
-def goals_reached(
-    infos: Mapping[str, Any], terminated: NDArray[np.bool_], n_goals: int | None = None
-) -> NDArray[np.int64]:
-    """[N], the goals in which episodes have just ended, −1 where they go on.
-
-    Args:
-        infos: of a step of N environments.  `infos["goal"]` is `[N]`; it is read where an episode
-            terminated, and may be missing where none has.
-        terminated: `[N]`.
-        n_goals: how many goals there are, if that is known.
-
-    Raises:
-        ValueError: an episode terminated without the number of a goal.
-    """
-    reached = np.full(terminated.size, -1, np.int64)
-    if not terminated.any():
-        return reached
-    told = np.asarray(infos.get("_goal", "goal" in infos)) & terminated
-    if "goal" not in infos or not told[terminated].all():
-        raise ValueError(
-            'the environment ended an episode without info["goal"]; a goal environment puts the '
-            "number of the goal there when it terminates"
-        )
-    goals = np.asarray(infos["goal"])[terminated]
-    whole = goals.dtype.kind in "iu"
-    wrong = goals[(goals < 0) | (goals >= (n_goals or np.inf))] if whole else goals
-    if wrong.size:
-        known = "of at least 0" if n_goals is None else f"0 to {n_goals - 1}"
-        raise ValueError(
-            f'the environment ended an episode with info["goal"] = {wrong[0]!r}, expected the '
-            f"number of a goal, {known}; an episode that ends elsewhere is truncated, not "
-            f"terminated"
-        )
-    reached[terminated] = goals
-    return reached
 
 
 def _names(given: object, what: str) -> tuple[str, ...]:

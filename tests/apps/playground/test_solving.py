@@ -18,7 +18,7 @@ from taskalgebra.apps.playground.solving import solve
 from taskalgebra.apps.playground.worlds import WorldCache
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.expression import all_functions, from_truth_table, parse
-from taskalgebra.theory.extended import r_bar_min_of
+from taskalgebra.theory.rewards import r_bar_min_of
 
 MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 SIXTEEN = [str(function) for function in all_functions(["top", "left"])]

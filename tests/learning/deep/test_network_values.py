@@ -16,7 +16,7 @@ from taskalgebra.learning.deep.values import (
     ShiftedBounds,
 )
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.theory.extended import ExtendedQ, GoalSetQ, ValueBounds
+from taskalgebra.theory.values import ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.open_world import OpenWorld

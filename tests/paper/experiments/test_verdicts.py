@@ -94,7 +94,7 @@ def test_one_broken_equation_is_enough(tried, item):
 
 def test_broken_laws_are_counted(monkeypatch):
     """The examiner is awake: an operator that is wrong breaks the theorems about it."""
-    from taskalgebra.theory.extended import TabularQ
+    from taskalgebra.theory.tables import TabularQ
 
     monkeypatch.setattr(TabularQ, "__and__", lambda self, other: self | other)
     table = theorems.run(replace(theorems.QUICK, worlds=2)).table

@@ -32,8 +32,8 @@ from taskalgebra.apps.playground.schema import BoxmanRequest
 from taskalgebra.arrays import Image
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.skills.skills import SHIPPED_AT, Skills, load
-from taskalgebra.theory.extended import recover_q
 from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.rewards import recover_q
 from taskalgebra.worlds.finite import NO_GOAL
 
 _turn = Lock()

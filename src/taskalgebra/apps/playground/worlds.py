@@ -25,8 +25,8 @@ from taskalgebra.envs.four_rooms import MAP, FourRooms
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import ReturnToGoal, return_to_goal
-from taskalgebra.theory.extended import ArrayElement
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.theory.values import ArrayElement
 from taskalgebra.worlds.grid import from_text
 
 CACHE_BYTES = 64 * 2**20

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray, Image
+from taskalgebra.envs import spec_of
 from taskalgebra.envs.boxman.art import Frames, draw
 from taskalgebra.envs.boxman.board import (
     COLOURS,
@@ -34,10 +35,12 @@ from taskalgebra.envs.boxman.board import (
     Codes,
     optimal_returns,
 )
-from taskalgebra.envs.boxman.games import Games
-from taskalgebra.envs.boxman.picture import Picture
+from taskalgebra.envs.boxman.finite import finite_world
+from taskalgebra.envs.boxman.games import Games, all_cells
+from taskalgebra.envs.boxman.picture import CELL, Picture
 from taskalgebra.envs.boxman.window import Window
-from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.logic.expression import TRUE, Expression
+from taskalgebra.theory.goal_env import GoalEnv, Layout
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_action, listed, one_of
 from taskalgebra.worlds.finite import NO_GOAL
@@ -45,6 +48,7 @@ from taskalgebra.worlds.open_world import OpenWorld
 
 if TYPE_CHECKING:
     from taskalgebra.envs.boxman.vector import VectorBoxman
+    from taskalgebra.learning.deep.learner import DeepQ
 
 Observation = Image  # [H, W, 3]
 
@@ -55,7 +59,7 @@ MAX_STEPS = 20  # on the board of the paper, where the longest optimal episode h
 SPARE_STEPS = 6
 
 
-class Boxman(gym.Env[Observation, Any]):
+class Boxman(GoalEnv, gym.Env[Observation, Any]):
     """One game of Boxman.
 
     Observation space: `Box(0, 255, (84, 84, 3), uint8)` on the board of the paper.  Action space:
@@ -83,7 +87,6 @@ class Boxman(gym.Env[Observation, Any]):
         "render_modes": list(RENDER_MODES),
         "render_fps": 6,
     }
-    ID = "TaskAlgebra/Boxman-v0"
 
     def __init__(
         self,
@@ -106,16 +109,17 @@ class Boxman(gym.Env[Observation, Any]):
         self.board = Board.of(board, list(given))
         self.places = self._fixed_places(given) if layout == FIXED else None
         places = self.places
-        self._description = {
-            "layout": layout,
-            "collect": collect,
-            "objects": list(self.board.objects)
+        self.spec = spec_of(
+            "Boxman",
+            layout=layout,
+            collect=collect,
+            objects=list(self.board.objects)
             if places is None
             else dict(zip(self.board.objects, self.board.cells[places].tolist(), strict=True)),
-            "board": board,
-        }
-        self.max_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
-        """Where evaluations cut an episode off."""
+            board=board,
+        )
+        self.shared_absorbing = not self.by_touch
+        self.max_episode_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
         self.sprites = draw(self.board)
         actions = tuple(MOVES) if self.by_touch else (*MOVES, PICK_UP)
         self.space = TaskSpace(OpenWorld(self.board.objects, actions))
@@ -164,7 +168,7 @@ class Boxman(gym.Env[Observation, Any]):
         }
 
     def games(self, n_games: int) -> Games:
-        """So many games with the rules, the layout and the look of this one."""
+        """N games with the rules, the layout and the look of this one."""
         return Games(self.board, self.sprites, n_games, places=self.places, by_touch=self.by_touch)
 
     @property
@@ -184,17 +188,10 @@ class Boxman(gym.Env[Observation, Any]):
         return wanted
 
     def find_task(self, task: Task | Expression | str) -> Task:
-        """A task by name, or by an expression over the named tasks."""
-        if isinstance(task, Task):
-            if task.space is not self.space and task.space.world != self.space.world:
-                raise ValueError("the task belongs to another world than this one")
+        """A task by name or expression; also one of a world with the same goals and actions."""
+        if isinstance(task, Task) and task.space.world == self.space.world:
             return task
-        if not isinstance(task, str | Expression):
-            raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
-        expression = parse(task, self.tasks) if isinstance(task, str) else task
-        return expression.evaluate(
-            self.tasks, universal=self.space.universal, empty=self.space.empty
-        )
+        return super().find_task(task)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -255,14 +252,28 @@ class Boxman(gym.Env[Observation, Any]):
             step_reward=STEP_REWARD,
         )
 
-    def describe(self) -> dict[str, Any]:
-        """How to make this world again: its name and arguments."""
-        return {"id": self.ID, "arguments": self._description}
-
     @property
-    def shared_absorbing(self) -> bool:
-        """Whether every task ends with every object, as Assumption 1 asks; not so by touch."""
-        return not self.by_touch
+    def learner(self) -> DeepQ:
+        """Our own settings for this game."""
+        from taskalgebra.envs.boxman.recipes import FAST
+
+        return FAST
+
+    def one_layout(self, seed: int, task: Task | None = None) -> Layout:
+        """The layout of the game with this seed; by touch, as a task leaves it."""
+        games = self.games(1)
+        games.start(np.zeros(1, np.int64), np.random.default_rng(seed))
+        code = games.codes[0].copy()
+        codes = all_cells(code[None], self.board.n_cells)
+        wanted = None if task is None else self.wanted_by(task)
+        return Layout(
+            finite_world(self.board, code[2:], by_touch=self.by_touch, wanted=wanted),
+            games.frames(codes),
+            fixed=self.places is not None,
+            image=self.picture(code[None], agent=False)[0],
+            pixels=CELL,
+            code=code,
+        )
 
     def vector(
         self,
@@ -271,7 +282,7 @@ class Boxman(gym.Env[Observation, Any]):
         task: Task | Expression | str | None = None,
         max_episode_steps: int | None = None,
     ) -> VectorBoxman:
-        """So many games of this world at once, for a task; by default the current one."""
+        """N games of this world at once, for a task; by default the current one."""
         from taskalgebra.envs.boxman.vector import VectorBoxman
 
         return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)

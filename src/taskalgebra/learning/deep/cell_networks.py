@@ -14,12 +14,15 @@ from torch.nn import functional
 
 from taskalgebra.learning.deep.uvfa import UVFA, images
 
+CELL = 8
+"""Pixels of a cell, unless told otherwise."""
+
 
 class CellNetwork(UVFA):
     """Finds agent and goal in an image of cells.
 
-    1. The image, halved in size, is cut into overlapping patches of 12 × 12 pixels, 8 apart; each
-       becomes a vector of features, a *cell*.
+    1. The image, halved in size, is cut into overlapping patches, one and a half cells wide and one
+       cell apart; each becomes a vector of features, a *cell*.
     2. The agent is looked for: a map says how much each cell looks like it.
     3. The goal image yields a few unit vectors; their products with the cells are maps of where it
        may be.  A few more maps depend on the state alone.
@@ -27,13 +30,17 @@ class CellNetwork(UVFA):
 
     FEATURES, STATE_MAPS, GOAL_MAPS = 32, 4, 2
 
-    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
-        """Layers for images of this shape."""
+    def __init__(
+        self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
+    ) -> None:
+        """Layers for images of this shape, with cells of this many pixels, a multiple of 4."""
         super().__init__(shape)
         height, width, channels = shape
         self.sizes = (n_actions, n_outputs)
-        self.rows, self.columns = ((side // 2 - 6) // 4 + 1 for side in (height, width))
-        self.patches = nn.Conv2d(channels, 48, 6, stride=4)
+        self.patch = (3 * cell // 4, cell // 2)  # width and distance in the halved image
+        wide, apart = self.patch
+        self.rows, self.columns = ((side // 2 - wide) // apart + 1 for side in (height, width))
+        self.patches = nn.Conv2d(channels, 48, wide, stride=apart)
         self.features = nn.Conv2d(48, self.FEATURES, 1)
         self.maps = nn.Conv2d(self.FEATURES, self.STATE_MAPS, 1)
         self.agent = nn.Conv2d(self.FEATURES, 1, 1)
@@ -76,9 +83,11 @@ class EgocentricNetwork(CellNetwork):
 
     HIDDEN = 256
 
-    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
+    ) -> None:
         """Layers for images of this shape."""
-        super().__init__(shape, n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs, cell=cell)
         n_cells = self.rows * self.columns
         n_around = (2 * self.rows - 1) * (2 * self.columns - 1)
         of_state = n_cells + self.STATE_MAPS * (n_cells + n_around)

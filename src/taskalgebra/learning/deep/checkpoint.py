@@ -1,8 +1,8 @@
 """A training on disk: one safetensors file, resumed to the same weights, in its own world only.
 
-The file holds the network, its slower copy, the optimiser, the memory, the goals met and the best
-weights so far.  It is written under a temporary name and moved, so a kill at any moment leaves the
-checkpoint before or the one after.
+The file holds the network, the target network, the optimiser, the replay buffer, the goals met and
+the best weights so far.  It is written under a temporary name and moved, so a kill at any moment
+leaves the checkpoint before or the one after.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from safetensors.numpy import save as save_arrays
 
 from taskalgebra.files import replace
 from taskalgebra.learning.checkpoint import CheckpointError
-from taskalgebra.learning.deep.dqn import Learner
-from taskalgebra.worlds.open_world import goals_reached
+from taskalgebra.learning.deep.dqn import Trainer
+from taskalgebra.learning.deep.weights import put_weights, weights_of
+from taskalgebra.theory.goal_env import goals_reached
 
-FORMAT = "taskalgebra training 1"
-_REPLAY = ("states", "following", "actions", "rewards", "goals", "telling")
-_COUNTERS = ("n_chapters", "n_updates", "n_steps")
+FORMAT = "taskalgebra training 2"
+_REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
+_COUNTERS = ("n_iterations", "n_updates", "n_steps")
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -38,7 +39,7 @@ class Progress:
     """How a training went so far, and the best weights that it had."""
 
     scores: list[tuple[int, float]] = field(default_factory=list)
-    """(gradient steps, score) at the end of each chapter."""
+    """(gradient steps, score) at the end of each iteration."""
     best: Arrays = field(default_factory=dict)
     """The weights with the best score."""
     seconds: float = 0.0
@@ -49,18 +50,6 @@ class Progress:
         if not self.scores or score >= max(past for _, past in self.scores):
             self.best = {name: array.copy() for name, array in weights.items()}
         self.scores.append((n_updates, score))
-
-
-def weights_of(network: torch.nn.Module) -> Arrays:
-    """The weights of a network as arrays."""
-    return {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-
-
-def put_weights(network: torch.nn.Module, weights: Arrays) -> None:
-    """Give a network its weights."""
-    network.load_state_dict(
-        {name: torch.from_numpy(np.array(array)).float() for name, array in weights.items()}
-    )
 
 
 def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
@@ -77,32 +66,33 @@ def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
     return digest.hexdigest()
 
 
-def save(path: Path, learner: Learner, progress: Progress) -> None:
+def save(path: Path, trainer: Trainer, progress: Progress) -> None:
     """Write a training to a file, under a temporary name first."""
     arrays: Arrays = {}
-    for name, network in (("network", learner.network), ("target", learner.target)):
+    for name, network in (("network", trainer.network), ("target", trainer.target)):
         arrays |= {f"{name}.{key}": array for key, array in weights_of(network).items()}
     arrays |= {f"best.{key}": array for key, array in progress.best.items()}
-    for i, parameter in enumerate(learner.network.parameters()):
-        for key, value in learner.optimiser.state.get(parameter, {}).items():
+    for i, parameter in enumerate(trainer.network.parameters()):
+        for key, value in trainer.optimiser.state.get(parameter, {}).items():
             arrays[f"optimiser.{i}.{key}"] = value.cpu().numpy()
     for name in _REPLAY:
-        arrays[f"replay.{name}"] = getattr(learner.replay, name)[: learner.replay.size]
-    if learner.goals.numbers:
-        arrays["goals.observations"] = np.stack(learner.goals.observations)
-        arrays["goals.rewards"] = np.stack(learner.goals.rewards)
+        arrays[f"replay.{name}"] = getattr(trainer.replay, name)[: trainer.replay.size]
+    if trainer.goals.numbers:
+        arrays["goals.observations"] = np.stack(trainer.goals.observations)
+        arrays["goals.rewards"] = np.stack(trainer.goals.rewards)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     record = {
         "format": FORMAT,
-        "settings": asdict(learner.settings),
-        "seed": learner.seed,
-        "world": fingerprint(learner.env),
-        "start": learner.start,
-        "goals": learner.goals.numbers,
-        "n_added": learner.replay.n_added,
+        "network": type(trainer.network).__name__,
+        "settings": asdict(trainer.settings),
+        "seed": trainer.seed,
+        "world": fingerprint(trainer.env),
+        "start": trainer.start,
+        "goals": trainer.goals.numbers,
+        "n_added": trainer.replay.n_added,
         "scores": progress.scores,
         "seconds": progress.seconds,
-        **{name: getattr(learner, name) for name in _COUNTERS},
+        **{name: getattr(trainer, name) for name in _COUNTERS},
     }
     record["checksum"] = _checksum(arrays, record)
     arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
@@ -118,8 +108,8 @@ def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
     return result
 
 
-def resume(path: Path, learner: Learner) -> Progress:
-    """Bring a learner that was just made to where a saved training stands.
+def resume(path: Path, trainer: Trainer) -> Progress:
+    """Bring a trainer that was just made to where a saved training stands.
 
     Raises:
         CheckpointError: the file is damaged, or of another world, other settings or another seed.
@@ -138,49 +128,53 @@ def resume(path: Path, learner: Learner) -> Progress:
     for name in ("world", "seed", "settings"):
         if name not in record:
             raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
-    if record["world"] != fingerprint(learner.env):
+    if record["world"] != fingerprint(trainer.env):
         raise CheckpointError(
-            f"{path} is a training in another world; resume it in its own, or give another folder"
+            f"{path} is a training in another world; resume it in its own, or give another "
+            f"directory"
         )
-    if record["seed"] != learner.seed:
-        raise CheckpointError(f"{path} was started with seed {record['seed']}, not {learner.seed}")
+    if record["seed"] != trainer.seed:
+        raise CheckpointError(f"{path} was started with seed {record['seed']}, not {trainer.seed}")
+    own = type(trainer.network).__name__
+    if record.get("network") != own:
+        raise CheckpointError(f"{path} was started with a {record.get('network')}, not a {own}")
     start = record.get("start")
-    if learner.start not in (None, start):
+    if trainer.start not in (None, start):
         raise CheckpointError(f"{path} was started from another network; give that one, or none")
-    for name, value in asdict(learner.settings).items():
+    for name, value in asdict(trainer.settings).items():
         if record["settings"].get(name) != value:
             raise CheckpointError(
                 f"{path} was started with {name} = {record['settings'].get(name)!r}, not {value!r}"
             )
     try:
-        return _restore(learner, arrays, record)
+        return _restore(trainer, arrays, record)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{path} does not hold a consistent training: {error}") from None
 
 
-def _restore(learner: Learner, arrays: Arrays, record: dict[str, Any]) -> Progress:
-    put_weights(learner.network, _below(arrays, "network"))
-    put_weights(learner.target, _below(arrays, "target"))
-    for i, parameter in enumerate(learner.network.parameters()):
+def _restore(trainer: Trainer, arrays: Arrays, record: dict[str, Any]) -> Progress:
+    put_weights(trainer.network, _below(arrays, "network"))
+    put_weights(trainer.target, _below(arrays, "target"))
+    for i, parameter in enumerate(trainer.network.parameters()):
         state = _below(arrays, f"optimiser.{i}")
         if state:
-            learner.optimiser.state[parameter] = {
+            trainer.optimiser.state[parameter] = {
                 key: torch.from_numpy(np.array(value)).to(
-                    learner.device if key != "step" else "cpu"
+                    trainer.device if key != "step" else "cpu"
                 )
                 for key, value in state.items()
             }
     for name in _REPLAY:
         saved = arrays[f"replay.{name}"]
-        getattr(learner.replay, name)[: len(saved)] = saved
-    learner.replay.n_added = record["n_added"]
+        getattr(trainer.replay, name)[: len(saved)] = saved
+    trainer.replay.n_added = record["n_added"]
     if record["goals"]:
-        learner.goals.numbers[:] = record["goals"]
-        learner.goals.observations[:] = list(arrays["goals.observations"])
-        learner.goals.rewards[:] = list(arrays["goals.rewards"])
+        trainer.goals.numbers[:] = record["goals"]
+        trainer.goals.observations[:] = list(arrays["goals.observations"])
+        trainer.goals.rewards[:] = list(arrays["goals.rewards"])
     for name in _COUNTERS:
-        setattr(learner, name, record[name])
-    learner.start = record.get("start")
+        setattr(trainer, name, record[name])
+    trainer.start = record.get("start")
     return Progress(
         [(n, score) for n, score in record["scores"]], _below(arrays, "best"), record["seconds"]
     )

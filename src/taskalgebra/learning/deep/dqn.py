@@ -6,15 +6,15 @@ goal, the terminal observation joins the goals, and its rewards are noted; every
 then updates all goals met so far:
 
     target(g) = the terminal reward if g is the goal reached, else r̄_MIN   where an episode ends
-              = r + γ max_a Q̄(s', g, a), from a slower copy of the network  otherwise
+              = r + γ max_a Q̄(s', g, a), from the target network            otherwise
 
 By Corollary 1, Q̄_M(s, g, a) = G*(s:g, a) + r_M(g): tasks that share their absorbing states differ
 in the rewards of their goals only.  So one network, trained with terminal reward 0, learns the
 return to every goal, and serves every task whose rewards were seen (`fast`).  With `own_rewards`
 a network learns Q̄_M of one task, rewards and all (`paper`).
 
-Training goes in chapters.  A chapter starts with fresh episodes, and its random numbers come from
-the seed and its own number.  What is carried on is in the checkpoint, so a training that was
+Training goes in iterations.  An iteration starts with fresh episodes, and its random numbers come
+from the seed and its own number.  What is carried on is in the checkpoint, so a training that was
 killed resumes to the same weights as one that was not.
 """
 
@@ -24,6 +24,7 @@ import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -34,13 +35,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from taskalgebra.arrays import Array
+from taskalgebra.evaluation.rollout import rollout
 from taskalgebra.learning.deep.heads import head_of
-from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.networks import Network, make_network
 from taskalgebra.learning.deep.replay import Compact, Replay
 from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.learning.deep.uvfa import UVFA
 from taskalgebra.worlds.finite import NO_GOAL
-from taskalgebra.worlds.open_world import goals_reached
 
 
 class DivergedError(ArithmeticError):
@@ -67,8 +68,8 @@ class Goals:
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """What is known after a chapter of training."""
+class Iteration:
+    """What is known after an iteration of training."""
 
     number: int
     n_updates: int
@@ -78,14 +79,15 @@ class Chapter:
 
 
 @final
-class Learner:
+class Trainer:
     """A network in training on a vector of goal environments.
 
     Args:
         env: `infos["goal"]` is `[N]`, the number of the goal reached where an episode terminated,
             else −1; `infos["task_rewards"]`, where given, is `[N, K]`, what each of K tasks pays.
             Observations are images `[H, W, C]` of bytes or vectors of floats; actions are discrete.
-        settings: what to train with.
+        network: makes the network; see `networks`.
+        settings: what to train with, resolved for the environment.
         seed: equal seeds train equal weights, on one machine.
         n_goals: how many goals there may be, if that is known.
     """
@@ -93,6 +95,7 @@ class Learner:
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
+        network: Network,
         settings: DeepSettings,
         seed: int,
         n_goals: int | None = None,
@@ -100,6 +103,7 @@ class Learner:
         """Check the environment and make the networks."""
         check_environment(env)
         self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.v_min = settings.returns[0]
         self.head = head_of(settings)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         shape = env.single_observation_space.shape
@@ -107,12 +111,10 @@ class Learner:
         self.n_actions = int(env.single_action_space.n)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.network = make_network(
-                settings.network, shape, self.n_actions, self.head.n_outputs
-            ).to(self.device)
-            self.target = make_network(
-                settings.network, shape, self.n_actions, self.head.n_outputs
-            ).to(self.device)
+            self.network, self.target = (
+                make_network(network, shape, self.n_actions, self.head.n_outputs).to(self.device)
+                for _ in range(2)
+            )
         self.target.load_state_dict(self.network.state_dict())
         self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
         self.compact = env if isinstance(env, Compact) else None
@@ -124,7 +126,7 @@ class Learner:
             self.replay = Replay(settings.replay_size, code.shape[1:], code.dtype)
         self.goals = Goals()
         self.start: str | None = None  # a hash of the network that it was started from
-        self.n_chapters = self.n_updates = self.n_steps = 0
+        self.n_iterations = self.n_updates = self.n_steps = 0
 
     @property
     def finished(self) -> bool:
@@ -143,8 +145,8 @@ class Learner:
         digest = hashlib.sha256(b"".join(w.cpu().numpy().tobytes() for _, w in weights))
         self.start = digest.hexdigest()[:16]
 
-    def chapters(self) -> Iterator[Chapter]:
-        """Train, and stop at the end of every chapter for whoever listens."""
+    def iterations(self) -> Iterator[Iteration]:
+        """Train, and stop at the end of every iteration for whoever listens."""
         if self.network.needs_start and self.start is None:
             raise ValueError(
                 f"a {type(self.network).__name__} does not learn to see; start it from a network "
@@ -154,18 +156,18 @@ class Learner:
         while not self.finished:
             torch.set_num_threads(self.settings.threads)
             try:
-                chapter = self._chapter()
+                iteration = self._iteration()
             finally:
                 torch.set_num_threads(threads)
-            yield chapter
+            yield iteration
 
-    def _chapter(self) -> Chapter:
-        rng = np.random.default_rng([self.seed, self.n_chapters])
+    def _iteration(self) -> Iteration:
+        rng = np.random.default_rng([self.seed, self.n_iterations])
         stream = self._play(rng)
-        if self.n_chapters == 0:
+        if self.n_iterations == 0:
             self._warm_up(stream)
         settings = self.settings
-        last = min(settings.n_updates, self.n_updates + settings.chapter)
+        last = min(settings.n_updates, self.n_updates + settings.updates_per_iteration)
         due, losses = 0.0, []
         while self.n_updates < last:
             due += settings.steps_per_update
@@ -184,8 +186,10 @@ class Learner:
                 f"the weights are no longer numbers after {self.n_updates:,} gradient steps; "
                 f"train again with a lower learning rate"
             )
-        self.n_chapters += 1
-        return Chapter(self.n_chapters, self.n_updates, self.n_steps, loss, len(self.goals.numbers))
+        self.n_iterations += 1
+        return Iteration(
+            self.n_iterations, self.n_updates, self.n_steps, loss, len(self.goals.numbers)
+        )
 
     def _warm_up(self, stream: Iterator[None]) -> None:
         """Play at random until there is something to learn from; note the mean inputs."""
@@ -203,26 +207,24 @@ class Learner:
         if self.settings.centred and self.start is None:
             for network in (self.network, self.target):
                 network.centre(states, self._goal_tensor())
-        self.network.check_steps(states, self._tensor(seen.following), over.to(self.device))
+        self.network.check_steps(states, self._tensor(seen.next_observations), over.to(self.device))
 
     def _play(self, rng: np.random.Generator) -> Iterator[None]:
         """Step all environments once for every `next`, and remember what happens."""
-        env = self.env
         self.replay.forget_last()
-        observations, _ = env.reset(seed=int(rng.integers(2**31)))
+        observations, _ = self.env.reset(seed=int(rng.integers(2**31)))
         states = self._states(observations)
-        fresh = np.zeros(env.num_envs, np.bool_)  # whose step only starts a new episode
-        while True:
-            actions = self._behave(observations, rng)
-            observations, rewards, terminated, truncated, infos = env.step(actions)
-            following = self._states(observations)
-            goals = goals_reached(infos, terminated, self.n_goals)
-            for i in np.flatnonzero(goals != NO_GOAL):
-                paid = infos["task_rewards"][i] if "task_rewards" in infos else np.zeros(0)
-                self.goals.meet(int(goals[i]), observations[i], paid)
-            self.replay.add(states, actions, rewards, following, goals, ~fresh)
-            self.n_steps += int((~fresh).sum())
-            states, fresh = following, terminated | truncated
+        behave = partial(self._behave, rng=rng)
+        for step in rollout(self.env, observations, behave, self.n_goals):
+            next_states = self._states(step.next_observations)
+            for i in np.flatnonzero(step.goals != NO_GOAL):
+                told = step.infos.get("task_rewards")
+                paid = np.zeros(0) if told is None else told[i]
+                self.goals.meet(int(step.goals[i]), step.next_observations[i], paid)
+            real = ~step.resets
+            self.replay.add(states, step.actions, step.rewards, next_states, step.goals, real)
+            self.n_steps += int(real.sum())
+            states = next_states
             yield
 
     def _states(self, observations: NDArray[Any]) -> NDArray[Any]:
@@ -254,20 +256,21 @@ class Learner:
         if 0 < settings.goals_per_update < len(numbers):
             some = rng.choice(len(numbers), settings.goals_per_update, replace=False)
             goals, numbers = goals[some], numbers[some]
-        states, following = self._tensor(batch.observations), self._tensor(batch.following)
+        states = self._tensor(batch.observations)
+        next_states = self._tensor(batch.next_observations)
         actions = torch.from_numpy(batch.actions).to(self.device)
         rewards = torch.from_numpy(batch.rewards).to(self.device)
         reached = torch.from_numpy(batch.goals).to(self.device)[:, None]  # [B, 1]
         with torch.no_grad():
-            onward = head.backup(self.target(following, goals), rewards, settings.discount)
+            onward = head.backup(self.target(next_states, goals), rewards, settings.discount)
             terminal = rewards if settings.own_rewards else torch.zeros_like(rewards)
-            known = torch.where(reached == numbers, terminal[:, None], settings.low)
+            known = torch.where(reached == numbers, terminal[:, None], self.v_min)
             over = reached != NO_GOAL
             target = torch.where(over[..., None], head.certain(known), onward)
         rows = torch.arange(len(actions), device=self.device)
         outputs = self.network(states, goals)
         loss = head.loss(outputs[rows, :, actions], target)
-        loss = loss + self.network.model_loss(states, actions, following, over.squeeze(1))
+        loss = loss + self.network.model_loss(states, actions, next_states, over.squeeze(1))
         for group in self.optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self.optimiser.zero_grad(set_to_none=True)
@@ -275,7 +278,7 @@ class Learner:
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_clip)
         self.optimiser.step()
         self.n_updates += 1
-        self._follow()
+        self._update_target()
         return loss.detach()
 
     def _learning_rate(self) -> float:
@@ -284,15 +287,15 @@ class Learner:
             return self.settings.learning_rate
         return self.settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * (2.0 * done - 1.0)))
 
-    def _follow(self) -> None:
-        """Move the slower copy towards the network."""
-        rate = self.settings.target_rate
+    def _update_target(self) -> None:
+        """Move the target network towards the network."""
+        tau = self.settings.tau
         with torch.no_grad():
-            if rate > 0.0:
+            if tau > 0.0:
                 torch._foreach_lerp_(
-                    list(self.target.parameters()), list(self.network.parameters()), rate
+                    list(self.target.parameters()), list(self.network.parameters()), tau
                 )
-            elif self.n_updates % self.settings.target_every == 0:
+            elif self.n_updates % self.settings.target_interval == 0:
                 self.target.load_state_dict(self.network.state_dict())
 
     def _goal_tensor(self) -> Tensor:

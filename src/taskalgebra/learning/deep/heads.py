@@ -29,7 +29,7 @@ class Head(ABC):
     """What a network's outputs mean: n numbers for each goal and action."""
 
     n_outputs: int
-    low: float
+    v_min: float
 
     @abstractmethod
     def values(self, outputs: Tensor) -> Tensor:
@@ -58,17 +58,17 @@ class Head(ABC):
 class Categorical(Head):
     """A distribution over evenly spaced returns."""
 
-    def __init__(self, low: float, high: float, spacing: float) -> None:
-        """Lay out the atoms; `low` stands for never."""
-        self.low, self.high, self.spacing = low, high, spacing
-        n_steps = (high - low) / spacing
+    def __init__(self, v_min: float, v_max: float, spacing: float) -> None:
+        """Lay out the atoms; `v_min` stands for never."""
+        self.v_min, self.v_max, self.spacing = v_min, v_max, spacing
+        n_steps = (v_max - v_min) / spacing
         if round(n_steps) < 1 or abs(n_steps - round(n_steps)) > 1e-6:
             raise ValueError(
-                f"spacing = {spacing} does not divide the returns from low = {low} to high = "
-                f"{high}, {n_steps:g} times; choose a whole number of times"
+                f"spacing = {spacing} does not divide the returns from v_min = {v_min} to v_max = "
+                f"{v_max}, {n_steps:g} times; choose a whole number of times"
             )
         self.n_outputs = round(n_steps) + 1
-        self.atoms = low + spacing * torch.arange(self.n_outputs)
+        self.atoms = v_min + spacing * torch.arange(self.n_outputs)
 
     def values(self, outputs: Tensor) -> Tensor:
         """Σ_i p_i z_i with p the softmax of the outputs."""
@@ -79,7 +79,7 @@ class Categorical(Head):
         chances = torch.softmax(self._of_best(outputs), -1)
         moved = reward[:, None] + discount * self.atoms.to(outputs.device)
         # "Never" stays never, whatever it costs to wait for it.
-        moved[:, 0] = self.low
+        moved[:, 0] = self.v_min
         return torch.bmm(chances, self._shares(moved))
 
     def certain(self, returns: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class Categorical(Head):
 
     def _shares(self, returns: Tensor) -> Tensor:
         """The share of every atom in a return, `[...] → [..., n]`; beyond the ends, the last."""
-        clipped = returns.clamp(self.low, self.high)[..., None]
+        clipped = returns.clamp(self.v_min, self.v_max)[..., None]
         apart = (clipped - self.atoms.to(returns.device)).abs() / self.spacing
         return (1.0 - apart).clamp(min=0.0)
 
@@ -103,9 +103,9 @@ class Scalar(Head):
 
     n_outputs = 1
 
-    def __init__(self, low: float) -> None:
-        """No target falls below `low`."""
-        self.low = low
+    def __init__(self, v_min: float) -> None:
+        """No target falls below `v_min`."""
+        self.v_min = v_min
 
     def values(self, outputs: Tensor) -> Tensor:
         """The outputs themselves."""
@@ -114,7 +114,7 @@ class Scalar(Head):
     def backup(self, outputs: Tensor, reward: Tensor, discount: float) -> Tensor:
         """The target r + γ max_a Q̄(s', g, a)."""
         best = outputs.squeeze(-1).max(-1).values
-        return (reward[:, None] + discount * best).clamp(min=self.low)[..., None]
+        return (reward[:, None] + discount * best).clamp(min=self.v_min)[..., None]
 
     def certain(self, returns: Tensor) -> Tensor:
         """The return itself."""
@@ -127,6 +127,5 @@ class Scalar(Head):
 
 def head_of(settings: DeepSettings) -> Head:
     """What the outputs of a network mean, as its settings say."""
-    if settings.categorical:
-        return Categorical(settings.low, settings.high, settings.spacing)
-    return Scalar(settings.low)
+    v_min, v_max, spacing = settings.returns
+    return Categorical(v_min, v_max, spacing) if settings.categorical else Scalar(v_min)

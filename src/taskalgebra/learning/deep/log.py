@@ -1,4 +1,4 @@
-"""A training as TensorBoard shows it: loss and score of every chapter.
+"""A training as TensorBoard shows it: loss and score of every iteration.
 
 tensorboard --logdir DIR
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import final
 
-from taskalgebra.learning.deep.dqn import Chapter
+from taskalgebra.progress import Event
 
 
 @final
-class TensorBoardLog:
-    """A listener that writes event files below a directory, one folder a network."""
+class TensorBoard:
+    """A listener that writes event files below a directory, one directory per network."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str | Path) -> None:
         """Refuse at once where TensorBoard is missing, not after an hour of training."""
         try:
             from torch.utils.tensorboard import SummaryWriter
@@ -24,16 +24,17 @@ class TensorBoardLog:
                 'logs need TensorBoard: pip install "taskalgebra[tensorboard]"', name="tensorboard"
             ) from None
         self._make = SummaryWriter
-        self.directory = directory
+        self.directory = Path(directory)
 
-    def __call__(self, name: str, chapter: Chapter, score: float) -> None:
+    def __call__(self, event: Event) -> None:
         """Add one point to each curve, by the number of gradient steps."""
-        writer = self._make(self.directory / name)
+        writer = self._make(self.directory / event.what)
         for curve, value in (
-            ("score", score),
-            ("loss", chapter.loss),
-            ("goals met", chapter.n_goals),
-            ("environment steps", chapter.n_steps),
+            ("score", event.score),
+            ("loss", event.loss),
+            ("goals met", event.n_goals),
+            ("environment steps", event.n_steps),
         ):
-            writer.add_scalar(curve, value, chapter.n_updates)
+            if value is not None:
+                writer.add_scalar(curve, value, event.n_updates or event.n_steps)
         writer.close()

@@ -1,31 +1,90 @@
-"""Networks by name."""
+"""The library's own networks, and how a network of the user's own is taken.
+
+A network is a callable: `network(shape, n_actions, n_outputs)` makes an `nn.Module` whose
+`forward(states, goals)` takes B states and G goals, both as observations of this shape, and yields
+outputs `[B, G, A, n]` for all pairs.  `n_outputs` numbers stand for the value of an action; what
+they mean is the matter of a `Head`, and `forward` need not know.
+
+    class MyModule(nn.Module):
+        def __init__(self, shape, n_actions, n_outputs): ...
+        def forward(self, states, goals): ...
+
+    skills = ta.learn(env, learner=ta.DeepQ(network=MyModule))
+
+A module of one's own is given floats, centred at their means, bytes scaled to [0, 1].  Modules
+that are a `UVFA` do that by themselves.  The functions below need no torch until they are called.
+"""
 
 from __future__ import annotations
 
-from taskalgebra.learning.deep.cell_networks import EgocentricNetwork
-from taskalgebra.learning.deep.planning_network import PlanningNetwork
-from taskalgebra.learning.deep.uvfa import UVFA, PaperNetwork, VectorNetwork
-from taskalgebra.validation import one_of
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from taskalgebra.learning.deep.uvfa import UVFA
+
+Network = Callable[[tuple[int, ...], int, int], Any]
+"""From the shape of an observation, the number of actions and of outputs per value to a module."""
 LEAST_SIDE = 36  # pixels of an image
 
-IMAGE_NETWORKS: dict[str, type[PaperNetwork] | type[EgocentricNetwork] | type[PlanningNetwork]] = {
-    "egocentric": EgocentricNetwork,
-    "planning": PlanningNetwork,
-    "paper": PaperNetwork,
-}
 
+def egocentric(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
+    """Our own: for images `EgocentricNetwork`, for vectors `VectorNetwork`."""
+    from taskalgebra.learning.deep.cell_networks import EgocentricNetwork
+    from taskalgebra.learning.deep.uvfa import VectorNetwork
 
-def make_network(name: str, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
-    """A network for observations of this shape; vectors have one, in place of those for images."""
-    one_of(name, list(IMAGE_NETWORKS), "network")
     if len(shape) == 1:
-        if name == "planning":
-            raise ValueError("the network 'planning' is for images; observations here are vectors")
         return VectorNetwork(shape, n_actions, n_outputs)
+    return EgocentricNetwork(_image(shape), n_actions, n_outputs)
+
+
+def planning(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
+    """For boards on which objects are in the way; it needs an egocentric network to start from."""
+    from taskalgebra.learning.deep.planning_network import PlanningNetwork
+
+    if len(shape) == 1:
+        raise ValueError("the network 'planning' is for images; observations here are vectors")
+    return PlanningNetwork(_image(shape), n_actions, n_outputs)
+
+
+def paper(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
+    """The CNN of the supplement; for vectors `VectorNetwork`."""
+    from taskalgebra.learning.deep.uvfa import PaperNetwork, VectorNetwork
+
+    if len(shape) == 1:
+        return VectorNetwork(shape, n_actions, n_outputs)
+    return PaperNetwork(_image(shape), n_actions, n_outputs)
+
+
+KNOWN: dict[str, Network] = {"egocentric": egocentric, "planning": planning, "paper": paper}
+"""Networks that a file may name, since they are the library's own."""
+
+
+def name_of(network: Network) -> str | None:
+    """The name of a network of the library's own; None of a user's."""
+    return next((name for name, known in KNOWN.items() if known is network), None)
+
+
+def make_network(network: Network, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
+    """A network for observations of this shape, ready to be trained."""
+    from torch import nn
+
+    from taskalgebra.learning.deep.uvfa import UVFA, UserNetwork
+
+    module = network(shape, n_actions, n_outputs)
+    if isinstance(module, UVFA):
+        return module
+    if not isinstance(module, nn.Module):
+        raise TypeError(
+            f"the network must make an nn.Module from (shape, n_actions, n_outputs), got {module!r}"
+        )
+    return UserNetwork(module, shape, n_actions, n_outputs)
+
+
+def _image(shape: tuple[int, ...]) -> tuple[int, ...]:
     if len(shape) != 3 or min(shape[:2]) < LEAST_SIDE:
         raise ValueError(
             f"observations have shape {shape}; expected a vector, or an image [H, W, C] of at "
-            f"least {LEAST_SIDE} × {LEAST_SIDE} pixels"
+            f"least {LEAST_SIDE} × {LEAST_SIDE} pixels; give a network of your own for others"
         )
-    return IMAGE_NETWORKS[name](shape, n_actions, n_outputs)
+    return shape

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taskalgebra.learning.deep.cell_networks import CellNetwork
+from taskalgebra.learning.deep.cell_networks import CELL, CellNetwork
 from taskalgebra.learning.deep.uvfa import UVFA
 
 ENTERED, STAYED, ENDED = range(3)
@@ -45,8 +45,8 @@ class PlanningNetwork(CellNetwork):
     How to see is not learned at all: `take_from` a network that was trained where nothing is in
     the way, and where agent and goals were anywhere.
 
-    It is for boards of square cells, 8 pixels apart, on which an action moves the agent by one cell
-    or not at all, and an episode ends by stepping on a goal; not for a goal that is picked up.
+    It is for boards of square cells on which an action moves the agent by one cell or not at all,
+    and an episode ends by stepping on a goal; not for a goal that is picked up.
     Ways of `far` steps or more are all the same to it.
     """
 
@@ -54,13 +54,15 @@ class PlanningNetwork(CellNetwork):
     SIGHT = ("patches", "features", "agent", "goal_hidden", "goal_vectors")
     needs_start = True
 
-    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
+    ) -> None:
         """Layers for images of this shape."""
-        super().__init__(shape, n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs, cell=cell)
         for name in self.SIGHT:
             getattr(self, name).requires_grad_(False)
         self.far = self.rows + self.columns + 4  # across the board, and a few steps of detours
-        self.ground = nn.Conv2d(shape[2], self.GROUND, 6, stride=4)
+        self.ground = nn.Conv2d(shape[2], self.GROUND, self.patch[0], stride=self.patch[1])
         self.on_ground = nn.Conv2d(self.GROUND, self.STATE_MAPS, 1)
         self.over = nn.Linear(shape[2] * 7 * 7, 1)
         # An episode goes on until it is seen to end.  Without this start, all would be over: the
@@ -84,20 +86,20 @@ class PlanningNetwork(CellNetwork):
         self.state_mean.copy_(other.state_mean)
         self.goal_mean.copy_(other.goal_mean)
 
-    def check_steps(self, states: Tensor, following: Tensor, over: Tensor) -> None:
+    def check_steps(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
         """Refuse a sight that does not find the agent: from step to step it must be seen to move.
 
         Most steps lead to a cell beside, or nowhere; a few end, and the next picture is another.
         """
         with torch.no_grad():
-            here, there = (self._agent(self.cells(self.halved(x))) for x in (states, following))
+            here, there = (self._agent(self.cells(self.halved(x))) for x in (states, next_states))
         moved = self._entered(here, there).any(1)[~over].float().mean()
         jumped = 1.0 - moved - (here == there)[~over].float().mean()
         if moved < 0.1 or jumped > 0.3:
             raise ValueError(
                 f"the network to start from does not find the agent: in {moved:.0%} of the steps "
                 f"here it sees it move to the cell beside, and in {jumped:.0%} jump; start from "
-                f"skills that were learned with agent and goals anywhere, such as 'boxman-random'"
+                f"skills that were learned with agent and goals anywhere"
             )
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
@@ -108,7 +110,7 @@ class PlanningNetwork(CellNetwork):
         return x.view(len(states), len(goals), *self.sizes)  # type: ignore[no-any-return]
 
     def model_loss(
-        self, states: Tensor, actions: Tensor, following: Tensor, over: Tensor
+        self, states: Tensor, actions: Tensor, next_states: Tensor, over: Tensor
     ) -> Tensor:
         """−log P(what was seen to come of each step).
 
@@ -123,7 +125,7 @@ class PlanningNetwork(CellNetwork):
         An episode has ended, too, where the state that follows is one that is over.  P is taken to
         be at least 10⁻⁶.
         """
-        halved, after = self.halved(states), self.halved(following)
+        halved, after = self.halved(states), self.halved(next_states)
         cells = self.cells(halved)
         with torch.no_grad():
             here, there = self._agent(cells), self._agent(self.cells(after))

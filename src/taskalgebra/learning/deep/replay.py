@@ -37,7 +37,7 @@ class Transitions:
     observations: Observations  # [B, ...]
     actions: NDArray[np.int64]  # [B]
     rewards: NDArray[np.float32]  # [B]
-    following: Observations  # [B, ...], s'
+    next_observations: Observations  # [B, ...], s'
     goals: NDArray[np.int64]  # [B], the goal in which the episode ended, or −1
 
 
@@ -53,7 +53,7 @@ class Replay:
         """Make room for states of this shape and type."""
         self.capacity = capacity
         self.states = np.zeros((capacity, *shape), dtype)
-        self.following = np.zeros((capacity, *shape), dtype)
+        self.next_states = np.zeros((capacity, *shape), dtype)
         self.actions = np.zeros(capacity, np.int16)
         self.rewards = np.zeros(capacity, np.float32)
         self.goals = np.full(capacity, NO_GOAL, np.int16)
@@ -71,7 +71,7 @@ class Replay:
         states: Observations,
         actions: NDArray[np.int64],
         rewards: Array,
-        following: Observations,
+        next_states: Observations,
         goals: NDArray[np.int64],
         valid: BoolArray,
     ) -> None:
@@ -87,7 +87,7 @@ class Replay:
         n_new = int(valid.sum())
         rows[valid] = (self.n_added + np.arange(n_new)) % self.capacity
         new = rows[valid]
-        self.states[new], self.following[new] = states[valid], following[valid]
+        self.states[new], self.next_states[new] = states[valid], next_states[valid]
         self.actions[new], self.rewards[new] = actions[valid], rewards[valid]
         self.goals[new] = goals[valid]
         self.telling[new] = ended[valid]
@@ -112,13 +112,13 @@ class Replay:
     ) -> Transitions:
         """A batch of observations; `show` turns codes into observations."""
         rows = self.draw(n, share, rng)
-        states, following = self.states[rows], self.following[rows]
+        states, next_states = self.states[rows], self.next_states[rows]
         if show is not None:
-            states, following = show.frames_of(states), show.frames_of(following)
+            states, next_states = show.frames_of(states), show.frames_of(next_states)
         return Transitions(
             states,
             self.actions[rows].astype(np.int64),
             self.rewards[rows],
-            following,
+            next_states,
             self.goals[rows].astype(np.int64),
         )

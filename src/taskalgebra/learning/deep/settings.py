@@ -1,27 +1,27 @@
 """What a network is trained with, and two presets; torch is not needed to say so.
 
-`fast` is our own.  `paper` has the network and the hyperparameters of the supplement, but for what
-PAPER.md lists.
+`FAST` is our own.  `PAPER` has the hyperparameters of the supplement, but for what PAPER.md lists.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
-from taskalgebra.validation import one_of
+from taskalgebra.learning.probe import step_rewards
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.validation import count
 
-NETWORKS = ("egocentric", "planning", "paper")
+LIMIT = 100
+"""Steps of an episode where neither settings nor environment have a limit."""
+MOST_ATOMS = 200
+"""Returns that a categorical value may have, unless told otherwise."""
 
 
 @dataclass(frozen=True)
 class DeepSettings:
-    """What a network is trained with; the defaults are those of the preset `fast`."""
+    """What a network is trained with; the defaults are those of `FAST`."""
 
-    network: str = "egocentric"
-    """The architecture: "egocentric"; "planning", for worlds in which objects are in the way, which
-    needs an egocentric network to start from; or "paper", the CNN of the supplement."""
     categorical: bool = True
     """Whether values are distributions over returns; else numbers, trained with the Huber loss."""
     centred: bool = True
@@ -30,8 +30,8 @@ class DeepSettings:
     """Whether the network learns the rewards of its task; else they are added afterwards."""
     n_updates: int = 3_000
     """Gradient steps in all."""
-    chapter: int = 500
-    """Gradient steps between two checkpoints."""
+    updates_per_iteration: int = 500
+    """Gradient steps of an iteration; after each, the network is scored and a checkpoint kept."""
     n_envs: int = 64
     """Environments that are played at once."""
     steps_per_update: float = 64.0
@@ -52,22 +52,28 @@ class DeepSettings:
     """Whether the learning rate falls to 0, along a cosine, in the second half."""
     gradient_clip: float = 1.0
     """The largest norm of a gradient."""
-    target_rate: float = 0.02
-    """How far the slower copy follows at each gradient step; 0 copies it as a whole."""
-    target_every: int = 250
-    """With `target_rate` 0, gradient steps between two copies."""
+    tau: float = 0.02
+    """How far the target network moves towards the network at each gradient step; 0 copies it as a
+    whole."""
+    target_interval: int = 250
+    """With `tau` 0, gradient steps between two copies."""
     epsilon_end: float = 1.0
     """ε at the end of its annealing from 1; 1 means that the agent acts at random."""
     epsilon_steps: int = 100_000
     """Environment steps over which ε is annealed."""
     discount: float = 1.0
     """γ."""
-    low: float = -2.3
-    """The lowest return, which stands for never: r̄_MIN, as seen from the terminal reward."""
-    high: float = 0.0
-    """The highest return."""
-    spacing: float = 0.1
-    """Between two returns of a categorical value; the cost of a step makes backups exact."""
+    v_min: float | None = None
+    """The lowest return, which stands for never: r̄_MIN, as seen from the terminal reward.  By
+    default what an episode of `max_episode_steps` costs."""
+    v_max: float | None = None
+    """The highest return; by default 0, or with `own_rewards` what the best goal pays."""
+    spacing: float | None = None
+    """Between two returns of a categorical value; by default the cost of a step, which makes
+    backups exact."""
+    max_episode_steps: int | None = None
+    """Steps after which an episode of training is given up; by default the environment's own limit,
+    or 100."""
     threads: int = 2
     """Threads of torch; the same weights need the same number."""
 
@@ -75,12 +81,12 @@ class DeepSettings:
         """Refuse numbers that make no sense."""
         for name in (
             "n_updates",
-            "chapter",
+            "updates_per_iteration",
             "n_envs",
             "learning_starts",
             "replay_size",
             "batch_size",
-            "target_every",
+            "target_interval",
             "epsilon_steps",
             "threads",
         ):
@@ -90,51 +96,85 @@ class DeepSettings:
         some = self.goals_per_update
         if isinstance(some, bool) or not isinstance(some, int) or some < 0:
             raise ValueError(f"goals_per_update is {some!r}, expected a whole number, 0 for all")
-        for name in ("telling_share", "target_rate", "epsilon_end", "discount"):
+        for name in ("telling_share", "tau", "epsilon_end", "discount"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected one in [0, 1]")
-        for name in ("steps_per_update", "learning_rate", "gradient_clip", "spacing"):
+        for name in ("steps_per_update", "learning_rate", "gradient_clip"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a positive number")
-        if not -math.inf < self.low < self.high < math.inf:
-            raise ValueError(f"low = {self.low} is not below high = {self.high}, both finite")
-        if self.chapter * self.steps_per_update < self.n_envs:
+        if self.max_episode_steps is not None:
+            count(self.max_episode_steps, "max_episode_steps")
+        if self.updates_per_iteration * self.steps_per_update < self.n_envs:
             raise ValueError(
-                f"a chapter of {self.chapter} gradient steps plays {self.steps_per_update:g} "
-                f"environment steps for each, less than one of each of the {self.n_envs} "
-                f"environments, so that nothing new would be seen; make chapters longer"
+                f"an iteration of {self.updates_per_iteration} gradient steps plays "
+                f"{self.steps_per_update:g} environment steps for each, less than one of each of "
+                f"the {self.n_envs} environments, so that nothing new would be seen; make "
+                f"iterations longer"
             )
-        one_of(self.network, NETWORKS, "network")
-        n_apart = (self.high - self.low) / self.spacing
+        if self.resolved:
+            self._check_returns()
+
+    @property
+    def resolved(self) -> bool:
+        """Whether nothing is left to be taken from an environment."""
+        numbers = (self.v_min, self.v_max, self.spacing, self.max_episode_steps)
+        return all(number is not None for number in numbers)
+
+    @property
+    def returns(self) -> tuple[float, float, float]:
+        """v_min, v_max and spacing, once they are known."""
+        if self.v_min is None or self.v_max is None or self.spacing is None:
+            raise ValueError("v_min, v_max and spacing are not known; see `resolved_for`")
+        return self.v_min, self.v_max, self.spacing
+
+    def _check_returns(self) -> None:
+        v_min, v_max, spacing = self.returns
+        if not 0.0 < spacing < math.inf:
+            raise ValueError(f"spacing is {spacing!r}, expected a positive number")
+        if not -math.inf < v_min < v_max < math.inf:
+            raise ValueError(f"v_min = {v_min} is not below v_max = {v_max}, both finite")
+        n_apart = (v_max - v_min) / spacing
         if self.categorical and (round(n_apart) < 1 or abs(n_apart - round(n_apart)) > 1e-6):
             raise ValueError(
-                f"spacing = {self.spacing} does not divide the returns from low = {self.low} to "
-                f"high = {self.high}, {n_apart:g} times; choose a whole number of times"
+                f"spacing = {spacing} does not divide the returns from v_min = {v_min} to "
+                f"v_max = {v_max}, {n_apart:g} times; choose a whole number of times"
             )
 
 
 FAST = DeepSettings()
 PAPER = DeepSettings(
-    network="paper",
     own_rewards=True,
     n_updates=10_000,
-    chapter=1_000,
+    updates_per_iteration=1_000,
     steps_per_update=4.0,
     learning_starts=10_000,
     batch_size=32,
     goals_per_update=2,
     learning_rate=5e-4,
-    target_rate=0.0,
-    target_every=250,
+    tau=0.0,
+    target_interval=250,
     epsilon_end=0.01,
-    low=-2.0,
-    high=2.0,
 )
 
 
-def preset(name: str, **changes: Any) -> DeepSettings:
-    """The settings of a preset, "fast" or "paper", with some of them changed."""
-    presets = {"fast": FAST, "paper": PAPER}
-    if name not in presets:
-        raise ValueError(f"unknown preset {name!r}; expected 'fast' or 'paper'")
-    return replace(presets[name], **changes)
+def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSettings:
+    """The settings with the limits of an environment: what steps cost, and how many there may be.
+
+    What steps cost is seen in a short look at the environment, acting at random.
+    """
+    if settings.resolved:
+        return settings
+    limit = settings.max_episode_steps or env.max_episode_steps or LIMIT
+    spacing, v_min, v_max = settings.spacing, settings.v_min, settings.v_max
+    if spacing is None or v_min is None:
+        cost = -step_rewards(env, seed).low
+        if cost <= 0.0:
+            cost = 1.0 / limit  # steps are free: never is worth one unit less than at once
+        longest = limit if settings.spacing is None else math.ceil(cost * limit / settings.spacing)
+        n_apart = min(longest, MOST_ATOMS)
+        spacing = cost * limit / n_apart if spacing is None else spacing
+        v_min = -spacing * n_apart if v_min is None else v_min
+    if v_max is None:
+        best = float(env.space.r_universal.max()) if settings.own_rewards else 0.0
+        v_max = v_min + spacing * math.ceil((best - v_min) / spacing - 1e-9)
+    return replace(settings, v_min=v_min, v_max=v_max, spacing=spacing, max_episode_steps=limit)

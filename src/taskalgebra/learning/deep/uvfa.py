@@ -43,14 +43,14 @@ class UVFA(nn.Module):
         """Outputs `[B, G, A, n]` of states `[B, ...]` and goals `[G, ...]`."""
 
     def model_loss(
-        self, states: Tensor, actions: Tensor, following: Tensor, over: Tensor
+        self, states: Tensor, actions: Tensor, next_states: Tensor, over: Tensor
     ) -> Tensor:
         """The loss of what a network says about single steps; 0 where it says nothing.
 
         Args:
             states: `[B, ...]`, s.
             actions: `[B]`, a.
-            following: `[B, ...]`, s'.
+            next_states: `[B, ...]`, s'.
             over: `[B]`, whether the episode ended with this step.
         """
         return torch.zeros((), device=states.device)
@@ -75,7 +75,7 @@ class UVFA(nn.Module):
         if n_outputs != own_outputs:
             raise ValueError(
                 f"cannot start from a network with {n_outputs} outputs for a value; this one has "
-                f"{own_outputs}: use the same low, high and spacing"
+                f"{own_outputs}: use the same v_min, v_max and spacing"
             )
         if n_actions < own_actions:
             raise ValueError(
@@ -86,7 +86,7 @@ class UVFA(nn.Module):
             weights[name] = weights[name][: own_actions * own_outputs]
         self.load_state_dict(weights)
 
-    def check_steps(self, states: Tensor, following: Tensor, over: Tensor) -> None:
+    def check_steps(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
         """Refuse to learn from steps of which the network makes no sense, before it is trained.
 
         Raises:
@@ -135,6 +135,39 @@ class PaperNetwork(UVFA):
         x = torch.relu(self.third(torch.relu(self.second(x))))
         x = torch.relu(self.hidden(x.flatten(1)))
         return self.last(x).view(len(states), len(goals), *self.sizes)  # type: ignore[no-any-return]
+
+
+@final
+class UserNetwork(UVFA):
+    """A module of the user's own, with inputs that are centred, bytes scaled to [0, 1]."""
+
+    def __init__(
+        self, module: nn.Module, shape: tuple[int, ...], n_actions: int, n_outputs: int
+    ) -> None:
+        """Wrap the module."""
+        super().__init__(shape)
+        self.sizes = (n_actions, n_outputs)
+        self.module = module
+
+    def forward(self, states: Tensor, goals: Tensor) -> Tensor:
+        """What the module says, checked."""
+        outputs = self.module(_floats(states, self.state_mean), _floats(goals, self.goal_mean))
+        expected = (len(states), len(goals), *self.sizes)
+        if tuple(outputs.shape) != expected:
+            raise ValueError(
+                f"the network gave outputs of shape {tuple(outputs.shape)}, expected {expected}: "
+                f"states, goals, actions, outputs of a value"
+            )
+        return outputs  # type: ignore[no-any-return]
+
+    def take_from(self, other: UVFA) -> None:
+        """Take all weights of a module of the same kind."""
+        self.load_state_dict(other.state_dict())
+
+
+def _floats(inputs: Tensor, mean: Tensor) -> Tensor:
+    scale = 255.0 if inputs.dtype == torch.uint8 else 1.0
+    return (inputs.float() - mean) / scale
 
 
 @final

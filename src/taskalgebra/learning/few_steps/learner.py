@@ -34,12 +34,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.learning import checkpoint
+from taskalgebra.learning.checkpoint import fingerprint
 from taskalgebra.learning.few_steps.kernels import (
     Memory,
     Rules,
@@ -50,16 +53,10 @@ from taskalgebra.learning.few_steps.kernels import (
     values_from,
 )
 from taskalgebra.learning.few_steps.replay import replayed
-from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import Expression, parse
-from taskalgebra.theory.base_tasks import expression_of
-from taskalgebra.theory.extended import (
-    ExtendedQ,
-    TableBounds,
-    TabularQ,
-    compose_values,
-    r_bar_min_of,
-)
+from taskalgebra.progress import Event, Listener
+from taskalgebra.theory.family import TableFamily
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance
 from taskalgebra.worlds import graph
@@ -92,16 +89,11 @@ class Ideas:
 class Mastery:
     """What was learned, and what it cost.
 
-    `mastery[wanted]` composes the values of any expression over the tasks, or of any task that they
-    can express.  Rows of states that were never met are 0.  Where the agent met a state from which
-    it found no way to any goal, the values are −∞, as in planning.
+    Rows of states that were never met are 0.  Where the agent met a state from which it found no
+    way to any goal, the values are −∞, as in planning.
     """
 
-    space: TaskSpace
-    tasks: dict[str, Task]
-    values: dict[str, TabularQ]
-    bounds: TableBounds
-    r_bar_min: float
+    family: TableFamily
     n_steps: int
     n_episodes: int
     given_up: int  # episodes broken off, because nothing untried and no goal could be reached
@@ -118,22 +110,84 @@ class Mastery:
         """The states of which nothing is known; if finished, no way leads there from any start."""
         return np.flatnonzero(~self.tried.any(axis=1))
 
-    def __getitem__(self, wanted: str | Expression | Task) -> ExtendedQ:
-        """The composed values of an expression or a task (Definition 4)."""
-        if isinstance(wanted, Task):
-            wanted = expression_of(wanted, self.tasks)
-        if isinstance(wanted, str):
-            wanted = parse(wanted, self.tasks)
-        if not isinstance(wanted, Expression):
-            raise TypeError(f"expected an expression or a Task, got {wanted!r}")
-        return compose_values(wanted, self.values, self.bounds)
-
     def __repr__(self) -> str:
         """What it cost and what is missing."""
         n_missing = self.never_met.size
         missing = f", {n_missing} states never met" if n_missing else ""
         done = "" if self.finished else ", not finished"
-        return f"<Mastery of {len(self.tasks)} tasks in {self.n_steps:,} steps{missing}{done}>"
+        return (
+            f"<Mastery of {len(self.family.tasks)} tasks in {self.n_steps:,} steps{missing}{done}>"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class FewSteps:
+    """A learner for `taskalgebra.learn` that takes as few environment steps as it can.
+
+    It learns deterministic finite worlds, exactly, and knows by itself when it is done.
+    """
+
+    ideas: Ideas = Ideas()
+    """What to make use of; without replay it cannot know when to stop, and is refused."""
+    r_bar_min: float | None = None
+    """r̄_MIN; by default the one of Definition 2."""
+    max_steps: int = ENOUGH_STEPS
+    """Give up after this many environment steps."""
+    patience: int | None = None
+    """Resets in a row that must bring no new state before the agent believes that none is left."""
+
+    def learn(
+        self,
+        env: GoalEnv,
+        tasks: Mapping[str, Task],
+        *,
+        seed: int,
+        folder: Path | None,
+        listener: Listener,
+    ) -> TableFamily:
+        """Learn the tables of these tasks, and the bounds; what was finished is kept in `folder`.
+
+        Raises:
+            ValueError: the world is not a deterministic finite one, or learning was not finished
+                within `max_steps`.
+        """
+        space = env.space
+        path = None if folder is None else folder / "few-steps.npz"
+        of = f"{fingerprint(space.universal)}, {_described(tasks)}, {self}, seed {seed}"
+        names = ("universal", "empty", *(f"task_{i}" for i in range(len(tasks))))
+        if path is not None and path.exists():
+            stored = checkpoint.read(path, (*names, "r_bar_min"), of)
+            low = float(stored["r_bar_min"])
+        else:
+            mastery = master(
+                space,
+                tasks,
+                seed=seed,
+                ideas=self.ideas,
+                r_bar_min=self.r_bar_min,
+                max_steps=self.max_steps,
+                patience=self.patience,
+            )
+            if not mastery.finished:
+                raise ValueError(
+                    f"in {mastery.n_steps:,} steps not everything was tried; raise max_steps"
+                )
+            family = mastery.family
+            bounds, low = family.bounds.tables, float(family.r_bar_min or 0.0)
+            tables = [bounds.universal, bounds.empty, *(q.table for q in family.values)]
+            stored = dict(zip(names, tables, strict=True))
+            if path is not None:
+                checkpoint.write(path, {**stored, "r_bar_min": np.array(low)}, of)
+            listener(Event("all tasks", 1.0, n_steps=mastery.n_steps, n_goals=space.n_goals))
+        return TableFamily.of(
+            space, tasks, [stored[name] for name in names], r_bar_min=low, error_bound=None
+        )
+
+
+def _described(tasks: Mapping[str, Task]) -> str:
+    """Names and rewards of tasks."""
+    return ", ".join(f"{name}: {task.goal_reward.tolist()}" for name, task in tasks.items())
 
 
 def master(
@@ -181,13 +235,15 @@ def master(
     for group in _groups(space, list(tasks.values()), ideas):
         left -= learner.learn(group, left)
     tables, tallies = learner.tables, learner.tallies
-    bounds = TableBounds(space, Bounds(tables[space.universal], tables[space.empty]))
+    wanted = [space.universal, space.empty, *tasks.values()]
     return Mastery(
-        space=space,
-        tasks=tasks,
-        values={name: TabularQ(tables[task], bounds) for name, task in tasks.items()},
-        bounds=bounds,
-        r_bar_min=learner.r_bar_min,
+        family=TableFamily.of(
+            space,
+            tasks,
+            [tables[task] for task in wanted],
+            r_bar_min=learner.r_bar_min,
+            error_bound=None,
+        ),
         n_steps=sum(tally.steps for tally in tallies),
         n_episodes=sum(tally.episodes for tally in tallies),
         given_up=sum(tally.given_up for tally in tallies),

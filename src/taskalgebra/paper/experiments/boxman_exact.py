@@ -23,8 +23,8 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.values import extremes
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
-from taskalgebra.theory.extended import compose
 from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.values import compose
 
 
 @final

@@ -28,7 +28,7 @@ from taskalgebra.paper.experiments.boxman_tables import (
 from taskalgebra.paper.experiments.boxman_training import RECIPES, train
 from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.skills.network_store import read_manifest
-from taskalgebra.theory.extended import compose_values
+from taskalgebra.theory.tables import compose_values
 
 FIVE = ("blue", "square", "blue | square", "blue & square", "blue ^ square")
 EXACT = 1e-9

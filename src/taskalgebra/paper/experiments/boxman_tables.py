@@ -24,9 +24,9 @@ from taskalgebra.learning.deep.training import Networks, Score
 from taskalgebra.learning.deep.values import GoalReturns
 from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
 from taskalgebra.paper.experiments.parallel import Progress, spread
-from taskalgebra.theory.extended import ExtendedQ, q_bars
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.values import ExtendedQ, q_bars
 from taskalgebra.worlds.finite import NO_GOAL
 
 LAYOUTS_AT_ONCE = 20

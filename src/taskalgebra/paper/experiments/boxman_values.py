@@ -22,9 +22,9 @@ from taskalgebra.paper.experiments.boxman_tables import play_table, screens, sta
 from taskalgebra.paper.experiments.parallel import Progress
 from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.skills.skills import Skills
-from taskalgebra.theory.extended import q_bars
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.values import q_bars
 
 NAME = "boxman_values"
 SHOWN = (FIXED, TOUCH)

@@ -20,8 +20,9 @@ from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
 from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, Setting, learn
 from taskalgebra.planning.exact import optimal_v, q_bar_star
-from taskalgebra.theory.extended import compose, recover_v
 from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.rewards import recover_v
+from taskalgebra.theory.values import compose
 
 NAME = "composition"
 PANELS = {

@@ -25,9 +25,9 @@ from taskalgebra.learning.q_learning import (
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression, all_functions
 from taskalgebra.planning.exact import optimal_q
-from taskalgebra.theory.extended import compose
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.values import compose
 
 BASE = ("top", "left")
 SIXTEEN: tuple[Expression, ...] = tuple(all_functions(list(BASE)))

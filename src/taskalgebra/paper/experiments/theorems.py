@@ -26,8 +26,9 @@ from taskalgebra.paper.experiments.parallel import Progress
 from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import SIXTEEN
 from taskalgebra.planning.exact import Plan, q_bar_star
-from taskalgebra.theory.extended import ExtendedQ, recover_q
+from taskalgebra.theory.rewards import recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.finite import from_arrays
 
 NAME = "theorems"

@@ -1,13 +1,12 @@
-"""Extended rewards and values (Definitions 2 to 4, Lemma 1, Theorem 2).
+"""Extended value functions and their composition (Definitions 3 and 4, Theorem 2).
 
-A plain value function knows only the way to the nearest goal.  An extended one, Q̄(s, g, a), knows
-the way to every goal g and what that goal is worth in the task.  Arrays are indexed `[S, G, A]`, or
-`[B, G, A]` for a batch of B observations; GOAL and ACTION name the last two axes.
+`ExtendedQ` is the contract that tables, planned values, networks and a user's own functions share:
+one method, `q_bar`, from observations to numpy `[B, G, A]`.  All of them compose with `&  |  ~  ^`.
+The bounds Q̄_U and Q̄_∅ of a family of value functions are found once and shared (`ValueBounds`);
+elements of two families do not mix.
 
-`ExtendedQ` is the contract that tables, planned values and networks share: one method, `q_bar`,
-from observations to numpy `[B, G, A]`.  All of them compose with `&  |  ~  ^`.  The bounds Q̄_U and
-Q̄_∅ of a family of value functions are found once and shared (`ValueBounds`); elements of two
-families do not mix.
+Leaves are in modules of their own: `tables` for values held as a table, `reach` for those that
+follow from the returns to goals (Corollary 1).
 """
 
 from __future__ import annotations
@@ -19,75 +18,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
 from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.logic.steps import Step, run
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import finite
-
-GOAL, ACTION = -2, -1
-
-
-def r_bar_min_of(space: TaskSpace) -> float:
-    """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·(D + 1)}, the penalty for a wrong goal (Definition 2).
-
-    The paper asks for any r̄_MIN ≤ min{r_MIN, (r_MIN − r_MAX)·D}.  Its proof of Lemma 2 needs two
-    things more.  A trajectory of D steps earns D + 1 rewards, the terminal one included.  And where
-    all rewards are negative, r_MAX must be taken as 0.  With both, Lemma 2 holds whenever every
-    step costs something; PAPER.md shows worlds in which it fails without.
-    """
-    r_min, r_max = space.r_min, max(space.r_max, 0.0)
-    return min(r_min, (r_min - r_max) * (space.mdp.diameter + 1))
-
-
-def extended_reward(task: Task, r_bar_min: float) -> Array:
-    """r̄(s, g, a) = r̄_MIN if g ≠ s ∈ 𝒢, else r(s, a)  (Definition 2), as `[S, G, A]`."""
-    mdp = task.space.mdp
-    r_bar = np.repeat(task.steps[:, None, :], mdp.n_goals, axis=1)
-    r_bar[mdp.goals] = r_bar_min
-    r_bar[mdp.goals, np.arange(mdp.n_goals)] = task.goal_reward[:, None]
-    return r_bar
-
-
-def recover_q(q_bar: Array) -> Array:
-    """Q(s, a) = max_g Q̄(s, g, a)  (Lemma 1)."""
-    result: Array = q_bar.max(axis=GOAL)
-    return result
-
-
-def recover_v(q_bar: Array) -> Array:
-    """V(s) = max_a Q(s, a)."""
-    result: Array = recover_q(q_bar).max(axis=-1)
-    return result
-
-
-def as_states(observations: ArrayLike, space: TaskSpace) -> NDArray[np.integer]:
-    """Observations of a finite world as an array of states, or a ValueError."""
-    states = np.asarray(observations)
-    n_states = space.mdp.n_states
-    if states.dtype.kind not in "iu":
-        raise ValueError(
-            f"observations of this world are states, whole numbers from 0 to {n_states - 1}; "
-            f"got {observations!r}"
-        )
-    if states.size == 1:
-        outside = not 0 <= states.item() < n_states
-    else:
-        outside = states.size > 0 and not 0 <= states.min() <= states.max() < n_states
-    if outside:
-        wrong = states[(states < 0) | (states >= n_states)].flat[0]
-        raise ValueError(f"state {wrong} does not exist; states are 0 to {n_states - 1}")
-    return states
 
 
 class Source(Protocol):
     """What several value functions read their values from, such as a network."""
 
-    def look(self, observations: ArrayLike) -> Array:
-        """Whatever there is to know about a batch of observations."""
+    def returns(self, observations: Any) -> ArrayLike:
+        """What there is to know about a batch of observations."""
 
 
 @final
@@ -102,7 +46,7 @@ class Sight:
     def through(self, source: Source) -> Array:
         """What a source says about the observations."""
         if id(source) not in self._seen:
-            self._seen[id(source)] = source.look(self.observations)
+            self._seen[id(source)] = np.asarray(source.returns(self.observations))
         return self._seen[id(source)]
 
 
@@ -110,6 +54,7 @@ class ValueBounds(ABC):
     """Q̄_U and Q̄_∅ of one family of value functions over a task space."""
 
     space: TaskSpace
+    observation_ndim = 0  # axes of one observation; a batch has one more
 
     @abstractmethod
     def at(self, observations: ArrayLike) -> Bounds:
@@ -274,69 +219,6 @@ class Composed(ExtendedQ):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TableBounds(ValueBounds):
-    """Q̄_U and Q̄_∅ as tables `[S, G, A]`."""
-
-    space: TaskSpace
-    tables: Bounds
-
-    def at(self, observations: ArrayLike) -> Bounds:
-        """Rows of the two tables."""
-        states = as_states(observations, self.space)
-        return Bounds(self.tables.universal[states], self.tables.empty[states])
-
-    @property
-    def universal(self) -> TabularQ:
-        """Q̄_U as a table."""
-        return TabularQ(self.tables.universal, self)
-
-    @property
-    def empty(self) -> TabularQ:
-        """Q̄_∅ as a table."""
-        return TabularQ(self.tables.empty, self)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class TabularQ(ExtendedQ):
-    """Q̄ as a table; observations are states.  Tables compose at once, into tables."""
-
-    table: Array  # [S, G, A]
-    bounds: TableBounds
-
-    def __post_init__(self) -> None:
-        """Guard the table: skills share it."""
-        table = self.table.view()
-        table.setflags(write=False)
-        object.__setattr__(self, "table", table)
-
-    @classmethod
-    def checked(cls, table: ArrayLike, bounds: TableBounds) -> TabularQ:
-        """A table given from outside: its shape and numbers are tested."""
-        return cls(finite(table, "the table of Q̄", bounds.tables.universal.shape), bounds)
-
-    def q_bar(self, observations: ArrayLike) -> Array:
-        """Rows of the table."""
-        rows: Array = self.table[as_states(observations, self.space)]
-        return rows
-
-    def _within_kind(self, operation: Callable[..., Any], *others: TabularQ) -> TabularQ:
-        tables = (ArrayElement(x.table, self.bounds.tables) for x in (self, *others))
-        return TabularQ(operation(*tables).array, self.bounds)
-
-    def __eq__(self, other: object) -> bool:
-        """Same family, same numbers."""
-        return (
-            isinstance(other, TabularQ)
-            and other.bounds is self.bounds
-            and np.array_equal(self.table, other.table)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
 class GoalSetQ(ExtendedQ):
     """Q̄_M read off the bounds: Q̄_U(s, g, a) where g is desired, Q̄_∅(s, g, a) elsewhere.
 
@@ -378,16 +260,3 @@ def q_bars(values: Sequence[ExtendedQ], observations: ArrayLike) -> list[Array]:
     """Q̄ of several value functions, `[B, G, A]` each; what they share is looked at once."""
     sight = Sight(observations)
     return [value._q_bar(sight) for value in values]
-
-
-def compose_values(
-    expression: Expression, values: Mapping[str, ExtendedQ], bounds: ValueBounds
-) -> ExtendedQ:
-    """The value function of an expression: a table if all are tables, else computed when asked."""
-    for name in expression.names:
-        if name in values and values[name].bounds is not bounds:
-            raise ValueError(f"the value function of {name!r} has bounds of its own")
-    tables = {n: q.table for n, q in values.items() if isinstance(q, TabularQ)}
-    if isinstance(bounds, TableBounds) and len(tables) == len(values):
-        return TabularQ(compose(expression, tables, bounds.tables), bounds)
-    return expression.evaluate(values, universal=bounds.universal, empty=bounds.empty)

@@ -1,4 +1,4 @@
-"""Skills in a directory: a JSON manifest, and one data file that is named after its contents.
+"""What is kept in a directory: a JSON manifest, and one data file named after its contents.
 
 The data file is written first, under a temporary name, and moved into place; then the manifest is
 replaced in one step; then the data file of the manifest before is removed.  Whatever is
@@ -21,8 +21,6 @@ from typing import Any, final
 from taskalgebra.files import replace
 
 MANIFEST = "manifest.json"
-NETWORKS = "taskalgebra networks 1"
-"""The format of `network_store`; named here, since that module needs torch."""
 Entries = Mapping[str, Callable[[Any], bool]]
 
 

@@ -1,0 +1,50 @@
+"""How networks learn to play Boxman: our settings, the paper's own, and those of shipped skills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep.learner import DeepQ
+
+TRAINING_STEPS = 50
+"""Steps after which an episode of training is given up for a new one."""
+FAST = DeepQ(v_min=-2.3, v_max=0.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
+"""Our own.  A step costs 0.1; ways of 23 steps or more are all the same."""
+PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
+"""The network and the hyperparameters of the supplement, but for what PAPER.md lists."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to train: a world, base tasks, and how."""
+
+    tasks: tuple[str, ...]
+    learner: DeepQ
+    world: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    start: str | None = None  # the skills whose network to start from
+
+
+def _fast(network: networks.Network = networks.egocentric, **changes: Any) -> DeepQ:
+    return DeepQ(network, settings=FAST.settings, threads=1, **changes)
+
+
+RECIPES: dict[str, Recipe] = {
+    "boxman": Recipe(("blue", "square", "purple"), _fast(n_updates=2_500)),
+    "boxman-random": Recipe(
+        ("blue", "square", "purple"), _fast(n_updates=14_000), {"layout": "random"}
+    ),
+    "boxman-touch": Recipe(
+        ("purple", "blue", "square"),
+        _fast(networks.planning, n_updates=6_000, learning_rate=2e-3, tau=0.05),
+        {"layout": "random", "collect": "touch"},
+        start="boxman-random",
+    ),
+    "boxman-paper": Recipe(
+        ("blue", "square"), DeepQ(networks.paper, settings=PAPER.settings, threads=1)
+    ),
+}
+"""The three that come with the library, and the paper's own network and hyperparameters."""

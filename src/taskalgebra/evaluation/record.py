@@ -1,0 +1,95 @@
+"""The outcome of some episodes of one task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array
+from taskalgebra.theory.tasks import Task
+from taskalgebra.worlds.finite import NO_GOAL
+
+_NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within this many deviations
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The outcome of some episodes of one task.
+
+    An episode succeeds when it ends in a goal that the task rewards most.  `optimal_return` is the
+    mean of V*_M over the same starts: what the best policy earns on average, or NaN if not known.
+    """
+
+    episodes: int
+    mean_return: float
+    standard_error: float
+    optimal_return: float
+    success_rate: float
+    unfinished: int  # episodes cut off at the step limit
+    mean_steps: float
+
+    @property
+    def score(self) -> float:
+        """The mean return as a share of the optimal one; NaN where that is 0 or not known.
+
+        It says how good a policy is where the optimum is above 0.
+        """
+        return self.mean_return / self.optimal_return if self.optimal_return else np.nan
+
+    @property
+    def n_success(self) -> int:
+        """How many episodes succeeded."""
+        return round(self.success_rate * self.episodes)
+
+    @property
+    def success_interval(self) -> tuple[float, float]:
+        """The 95 % interval of Wilson for the chance of success.
+
+        With p the success rate of n episodes and z = 1.96, its ends are
+        (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
+        """
+        n, p, z = self.episodes, self.success_rate, _NORMAL_95
+        middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
+        scale = 1 + z * z / n
+        low, high = (middle - half) / scale, (middle + half) / scale
+        return max(0.0, min(p, low)), min(1.0, max(p, high))  # whatever the rounding
+
+    def __str__(self) -> str:
+        """One line with the figures."""
+        cut = f", {self.unfinished} cut off" if self.unfinished else ""
+        known = not np.isnan(self.optimal_return)
+        optimal = f" (optimal {self.optimal_return:.3f})" if known else ""
+        return (
+            f"return {self.mean_return:.3f}{optimal}, success "
+            f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps, "
+            f"{self.episodes} episodes{cut}"
+        )
+
+
+class Episodes(NamedTuple):
+    """Episodes one by one, each array `[N]`."""
+
+    returns: Array
+    steps: NDArray[np.int64]
+    goals: NDArray[np.int64]  # in which they ended; −1 where they were cut off
+    optimal_returns: Array  # NaN where not known
+
+
+def summary(task: Task, episodes: Episodes) -> Evaluation:
+    """The figures of some episodes."""
+    n = episodes.returns.size
+    reached = task.goal_reward[episodes.goals[episodes.goals != NO_GOAL]]
+    optimal = float(episodes.optimal_returns.mean())
+    return Evaluation(
+        episodes=n,
+        mean_return=float(episodes.returns.mean()),
+        standard_error=float(episodes.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
+        optimal_return=np.nan if np.isnan(optimal) else optimal,
+        success_rate=float((reached == task.goal_reward.max()).sum() / n),
+        unfinished=int((episodes.goals == NO_GOAL).sum()),
+        mean_steps=float(episodes.steps.mean()),
+    )

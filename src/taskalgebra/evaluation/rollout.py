@@ -1,0 +1,153 @@
+"""Acting in environments: one loop over copies of a goal environment, and evaluation by playing.
+
+`rollout` steps the copies and says what happened; whoever evaluates, learns or records takes the
+steps from it.  `play` evaluates a policy, also in worlds that are known only by playing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array, BoolArray, Observations
+from taskalgebra.evaluation.record import Episodes, Evaluation, summary
+from taskalgebra.theory.goal_env import goals_reached
+from taskalgebra.theory.policy import Policy
+from taskalgebra.theory.tasks import Task
+from taskalgebra.validation import count, instance
+from taskalgebra.worlds.finite import NO_GOAL
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of N copies of an environment."""
+
+    actions: NDArray[Any]  # [N, ...]
+    rewards: Array  # [N]
+    next_observations: Observations  # [N, ...]
+    goals: NDArray[np.int64]  # [N], in which episodes have just ended, or −1
+    ended: BoolArray  # [N], terminated or truncated
+    resets: BoolArray  # [N], where the step only began a new episode, and counts for nothing
+    infos: Mapping[str, Any]
+
+
+def rollout(
+    env: VectorEnv[Any, Any, Any],
+    observations: Observations,
+    act: Callable[[Observations], NDArray[Any]],
+    n_goals: int | None = None,
+) -> Iterator[Step]:
+    """Step all copies for ever, however the environment resets itself.
+
+    Args:
+        env: copies of a goal environment, just reset.
+        observations: what the reset showed.
+        act: from observations to actions.
+        n_goals: how many goals there are, if that is known.
+
+    Raises:
+        ValueError: the environment breaks the contract of goals.
+    """
+    from gymnasium.vector import AutoresetMode
+
+    mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+    resets = np.zeros(env.num_envs, np.bool_)
+    while True:
+        actions = act(observations)
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        ended = terminated | truncated
+        yield Step(
+            actions,
+            rewards,
+            observations,
+            goals_reached(infos, terminated, n_goals),
+            ended,
+            resets,
+            infos,
+        )
+        if mode == AutoresetMode.NEXT_STEP:
+            resets = ended
+        elif mode == AutoresetMode.DISABLED and ended.any():
+            observations, _ = env.reset(options={"reset_mask": ended})
+
+
+def play(
+    task: Task,
+    env: VectorEnv[Any, Any, Any],
+    policy: Policy,
+    *,
+    episodes: int,
+    max_steps: int,
+    seed: int = 0,
+) -> Evaluation:
+    """Play episodes in an environment, and tell what the policy earned.
+
+    The N copies of the environment play in waves.  A wave resets all of them with a seed, and each
+    counts with the first episode it plays; what a copy does afterwards, until the slowest is done,
+    is ignored.  So long episodes count as often as short ones, and it does not matter how the
+    environment resets itself.  Where copy i is seeded with the seed plus i, as Gymnasium does, the
+    episodes are the same for every N.
+
+    Args:
+        task: the task that the environment pays for.
+        env: copies of a goal environment, as `GoalEnv.vector` makes them.
+        policy: what acts.
+        episodes: how many episodes to play.
+        max_steps: an episode is cut off after this many steps, and counts with its return so far.
+        seed: equal seeds play equal episodes, if the environment and the policy do so.
+
+    Raises:
+        ValueError: the environment breaks the contract of goals.
+    """
+    instance(task, Task, "the task")
+    episodes, max_steps = count(episodes, "episodes"), count(max_steps, "max_steps")
+    first_seed = int(np.random.SeedSequence(seed).generate_state(1)[0]) >> 1  # room to count up
+    waves = []
+    for first in range(0, episodes, env.num_envs):
+        n_counted = min(env.num_envs, episodes - first)
+        waves.append(_wave(task, env, policy, n_counted, first_seed + first, max_steps))
+    return summary(task, Episodes(*(np.concatenate(parts) for parts in zip(*waves, strict=True))))
+
+
+def _wave(
+    task: Task,
+    env: VectorEnv[Any, Any, Any],
+    policy: Policy,
+    n_counted: int,
+    seed: int,
+    max_steps: int,
+) -> Episodes:
+    """The first episode of each of the first copies of an environment."""
+    observations, infos = env.reset(seed=seed)
+    policy.reset(np.ones(env.num_envs, np.bool_))
+    optimal = _optimal_returns(infos, env.num_envs)
+    returns = np.zeros(env.num_envs)
+    steps = np.zeros(env.num_envs, np.int64)
+    goals = np.full(env.num_envs, NO_GOAL)
+    on = np.arange(env.num_envs) < n_counted
+    steps_taken = rollout(env, observations, policy.actions, task.space.n_goals)
+    for _, step in zip(range(max_steps), steps_taken, strict=False):
+        returns[on] += step.rewards[on]
+        steps[on] += 1
+        goals[on] = step.goals[on]
+        on &= ~step.ended
+        if not on.any():
+            break
+        if step.ended.any():
+            policy.reset(step.ended)
+    return Episodes(returns[:n_counted], steps[:n_counted], goals[:n_counted], optimal[:n_counted])
+
+
+def _optimal_returns(infos: Mapping[str, Any], num_envs: int) -> Array:
+    """[N], what the environment says that the best policy earns; NaN where it does not say."""
+    if "optimal_return" not in infos:
+        return np.full(num_envs, np.nan)
+    known = infos.get("_optimal_return", np.ones(num_envs, np.bool_))
+    return np.where(known, np.asarray(infos["optimal_return"], np.float64), np.nan)

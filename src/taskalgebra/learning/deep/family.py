@@ -1,0 +1,176 @@
+"""Families of values that are read from networks, and how they are packed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array
+from taskalgebra.learning.deep.heads import head_of
+from taskalgebra.learning.deep.networks import KNOWN, Network, make_network, name_of
+from taskalgebra.learning.deep.reach import NetworkReach
+from taskalgebra.learning.deep.settings import DeepSettings
+from taskalgebra.learning.deep.uvfa import UVFA
+from taskalgebra.learning.deep.weights import put_weights, weights_of
+from taskalgebra.theory.family import Arrays, Family, Words
+from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.theory.values import ValueBounds
+
+_RENAMED = {
+    "chapter": "updates_per_iteration",
+    "target_rate": "tau",
+    "target_every": "target_interval",
+    "low": "v_min",
+    "high": "v_max",
+}
+"""Settings that files of version 0.1 name otherwise."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkFamily(Family):
+    """Trained networks and the tasks that they serve."""
+
+    FORMAT = "taskalgebra networks 1"
+
+    network: Network
+    settings: DeepSettings
+    reaches: tuple[NetworkReach, ...]  # one for all tasks, or one per task
+    goal_rewards: Array  # [K, G], what each base task was seen to pay for each goal
+    shared: bool  # whether the tasks share their absorbing states
+
+    @classmethod
+    def of(
+        cls,
+        space: TaskSpace,
+        tasks: Mapping[str, Task],
+        network: Network,
+        settings: DeepSettings,
+        reaches: tuple[NetworkReach, ...],
+        goal_rewards: Array,
+        shared: bool,
+    ) -> NetworkFamily:
+        """The value functions of the base tasks, with their bounds.
+
+        Several networks of tasks that share their absorbing states are estimates of one G; the
+        bounds take their mean.
+        """
+        bounds: ValueBounds
+        each = reaches * (len(tasks) if len(reaches) == 1 else 1)
+        if shared:
+            one: Reach = reaches[0] if len(reaches) == 1 else MeanReach(reaches)
+            bounds = ReachBounds(space, one)
+        else:
+            bounds = ExtremeBounds(space, each, goal_rewards)
+        values = tuple(
+            ReachQ(reach, reward, bounds) for reach, reward in zip(each, goal_rewards, strict=True)
+        )
+        low = settings.returns[0] + (0.0 if settings.own_rewards else space.r_empty.min())
+        return cls(
+            space,
+            dict(tasks),
+            values,
+            bounds,
+            float(low),
+            None,
+            network,
+            settings,
+            reaches,
+            goal_rewards,
+            shared,
+        )
+
+    @property
+    def first(self) -> UVFA:
+        """The first network, or the only one; others may start from it."""
+        return self.reaches[0].network
+
+    @property
+    def can_negate(self) -> bool:
+        """Not for one or two tasks that end in goals of their own.
+
+        `~` is then taken between the largest and the smallest value of the base tasks, so that with
+        two of them ~a is b.
+        """
+        return self.shared or len(self.tasks) >= 3
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Weights in half precision where that is precise enough, and the goals that were met."""
+        arrays: dict[str, NDArray[Any]] = {"goal_rewards": self.goal_rewards}
+        for i, reach in enumerate(self.reaches):
+            for name, weight in weights_of(reach.network).items():
+                arrays[f"{i}.weights.{name}"] = _rounded(name, weight)
+            arrays[f"{i}.goals"] = reach.goals
+            arrays[f"{i}.numbers"] = reach.numbers
+            arrays[f"{i}.included"] = reach.included
+        words = {
+            "n_networks": len(self.reaches),
+            "shared": self.shared,
+            "settings": {"network": name_of(self.network), **asdict(self.settings)},
+        }
+        return words, arrays
+
+
+def unpack(
+    words: Words,
+    arrays: Arrays,
+    space: TaskSpace,
+    tasks: Mapping[str, Task],
+    network: Network | None = None,
+) -> NetworkFamily:
+    """What `pack` packed; a network of the user's own is handed over again.
+
+    Raises:
+        ValueError: words and arrays do not fit together, or the network is missing.
+    """
+    n_networks = words["n_networks"]
+    if f"{n_networks - 1}.goals" not in arrays or f"{n_networks}.goals" in arrays:
+        raise ValueError(f"the data does not hold {n_networks} networks")
+    given = {_RENAMED.get(name, name): value for name, value in words["settings"].items()}
+    kind = _kind(given.pop("network"), network)
+    settings = DeepSettings(**given)
+    head = head_of(settings)
+    reaches = []
+    for i in range(n_networks):
+        goals = arrays[f"{i}.goals"]
+        module = make_network(kind, goals.shape[1:], space.n_actions, head.n_outputs)
+        start = f"{i}.weights."
+        put_weights(module, {n[len(start) :]: a for n, a in arrays.items() if n.startswith(start)})
+        numbers, included = arrays[f"{i}.numbers"], arrays[f"{i}.included"]
+        reaches.append(NetworkReach(module, head, goals, numbers, space.n_goals, included))
+    rewards = arrays["goal_rewards"]
+    return NetworkFamily.of(space, tasks, kind, settings, tuple(reaches), rewards, words["shared"])
+
+
+def _kind(name: str | None, given: Network | None) -> Network:
+    """The network that a file names, if it is the library's own, else the one that was given."""
+    if name is None:
+        if given is None:
+            raise ValueError(
+                "its network is not one of the library's; hand it over: load(path, network=...)"
+            )
+        return given
+    if given is not None:
+        raise ValueError(f"its network is the library's own, {name!r}; leave network out")
+    if name not in KNOWN:
+        raise ValueError(f"it names the network {name!r}, expected one of {', '.join(KNOWN)}")
+    return KNOWN[name]
+
+
+def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
+    """A weight in half precision; as it is, where that would be too coarse.
+
+    The mean of observations that are vectors may be large beside their differences, and weights
+    beyond 65,504 have no half.
+    """
+    if not np.isfinite(weight).all():
+        raise ValueError(f"the weights of {name!r} are no longer numbers; nothing was saved")
+    coarse = name.endswith("_mean") and weight.ndim == 1
+    if coarse or np.abs(weight).max() > np.finfo(np.float16).max:
+        return weight
+    return weight.astype(np.float16)

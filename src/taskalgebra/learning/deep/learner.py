@@ -1,0 +1,96 @@
+"""Extended deep Q-learning as a learner; torch is not needed before it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep.networks import Network
+from taskalgebra.learning.deep.settings import FAST, PAPER, DeepSettings
+from taskalgebra.progress import Listener
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.tasks import Task
+
+if TYPE_CHECKING:
+    from taskalgebra.learning.deep.family import NetworkFamily
+    from taskalgebra.learning.deep.training import Score
+
+
+@final
+class DeepQ:
+    """Algorithm 1 with a network over (state, goal), for images and vectors (Section 5).
+
+    Args:
+        network: makes the network, `network(shape, n_actions, n_outputs)`: one of
+            `taskalgebra.learning.deep.networks`, or your own.
+        settings: what to train with; by default our own.
+        start: skills, or a family, whose first network to start from, learned in a world that looks
+            the same.  A network of the same kind, for at least these actions and the same returns,
+            is trained further.  A planning network needs a start: it takes what an egocentric one
+            sees, and learns the rest.
+        score: how good networks are, more is better; by default the mean score of the base tasks.
+            The best weights are kept.
+        changes: single settings, such as `n_updates=500`; see `DeepSettings`.
+    """
+
+    def __init__(
+        self,
+        network: Network = networks.egocentric,
+        *,
+        settings: DeepSettings = FAST,
+        start: Any = None,
+        score: Score | None = None,
+        **changes: Any,
+    ) -> None:
+        """Put network and settings together."""
+        if not callable(network):
+            raise TypeError(
+                f"network must be callable, network(shape, n_actions, n_outputs), got {network!r}"
+            )
+        if not isinstance(settings, DeepSettings):
+            raise TypeError(f"settings must be DeepSettings, got {settings!r}")
+        self.network, self.start, self.score = network, start, score
+        self.settings = replace(settings, **changes)
+
+    @classmethod
+    def paper(cls, **changes: Any) -> DeepQ:
+        """The network and the hyperparameters of the supplement, but for what PAPER.md lists."""
+        return cls(networks.paper, settings=PAPER, **changes)
+
+    def learn(
+        self,
+        env: GoalEnv,
+        tasks: Mapping[str, Task],
+        *,
+        seed: int,
+        folder: Path | None,
+        listener: Listener,
+    ) -> NetworkFamily:
+        """Train one network for all tasks, or one per task where they do not share their ends."""
+        first = None
+        if self.start is not None:
+            family = getattr(self.start, "family", self.start)
+            first = getattr(family, "first", None)
+            if first is None:
+                raise TypeError(f"start must be skills that are networks, got {self.start!r}")
+        from taskalgebra.learning.deep.training import train
+
+        return train(
+            env,
+            tasks,
+            self.network,
+            self.settings,
+            seed=seed,
+            folder=folder,
+            start=first,
+            score=self.score,
+            listener=listener,
+        )[0]
+
+    def __repr__(self) -> str:
+        """The network and what differs from the defaults."""
+        name = getattr(self.network, "__name__", repr(self.network))
+        return f"DeepQ({name}, {self.settings})"

@@ -1,0 +1,44 @@
+"""What a learner is: the signature behind `taskalgebra.learn`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from taskalgebra.progress import Listener
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.tasks import Task
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Learns the extended values of base tasks by interaction with a goal environment.
+
+    The library's learners are `QLearning`, `FewSteps` and `DeepQ`; any object with this method is
+    one.
+    """
+
+    def learn(
+        self,
+        env: GoalEnv,
+        tasks: Mapping[str, Task],
+        *,
+        seed: int,
+        folder: Path | None,
+        listener: Listener,
+    ) -> Family:
+        """Learn the tasks of `env.space` and return their values.
+
+        Args:
+            env: where to learn; `env.vector(n, task=…)` makes copies to act in.
+            tasks: the base tasks, by name.
+            seed: equal seeds learn equal values.
+            folder: where checkpoints are kept, or None.  A run that was stopped resumes from there,
+                and ends with the same values as one that was not.
+            listener: told how far it is.
+
+        Raises:
+            ValueError: this environment or these tasks cannot be learned so; the message says why.
+        """

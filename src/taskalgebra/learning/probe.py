@@ -1,0 +1,46 @@
+"""What can be known of an environment before learning: a short look, acting at random."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taskalgebra.evaluation.rollout import rollout
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.rewards import penalty
+
+N_COPIES, N_STEPS = 8, 200
+
+
+class StepRewards(NamedTuple):
+    """The lowest and the highest reward of steps that did not end in a goal."""
+
+    low: float
+    high: float
+
+
+def step_rewards(env: GoalEnv, seed: int) -> StepRewards:
+    """Play at random for a moment, and see what steps cost."""
+    copies = env.vector(N_COPIES, task=env.space.universal)
+    try:
+        copies.action_space.seed(seed)
+        observations, _ = copies.reset(seed=seed)
+        steps = rollout(copies, observations, lambda _: copies.action_space.sample())
+        seen = [
+            step.rewards[(step.goals < 0) & ~step.resets]
+            for _, step in zip(range(N_STEPS), steps, strict=False)
+        ]
+    finally:
+        copies.close()
+    rewards = np.concatenate(seen)
+    if not rewards.size:
+        return StepRewards(0.0, 0.0)
+    return StepRewards(float(rewards.min()), float(rewards.max()))
+
+
+def penalty_of(env: GoalEnv, steps: StepRewards, max_episode_steps: int) -> float:
+    """r̄_MIN of Definition 2 with the limit of an episode in place of the diameter."""
+    space = env.space
+    low = min(steps.low, float(space.r_empty.min()))
+    return penalty(low, max(steps.high, float(space.r_universal.max())), max_episode_steps)

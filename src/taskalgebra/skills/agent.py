@@ -1,0 +1,176 @@
+"""An agent: a task, its values, and how to act on them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from operator import and_, invert, or_, xor
+from os import environ
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.arrays import Array
+from taskalgebra.drawing.terminal import picture
+from taskalgebra.evaluation.play import rollouts
+from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.evaluation.rollout import play
+from taskalgebra.logic.algebra import BooleanElement
+from taskalgebra.logic.expression import Expression
+from taskalgebra.planning.exact import optimal_v
+from taskalgebra.theory.rewards import recover_v
+from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.values import ExtendedQ
+from taskalgebra.validation import count, whole_seed
+
+if TYPE_CHECKING:
+    from taskalgebra.skills.skills import Skills
+
+MAX_COPIES = 256
+"""Copies of an environment that an agent is evaluated in at once."""
+MAX_STEPS = 1_000
+"""Where an evaluation cuts episodes off, if the environment has no limit."""
+
+
+@final
+class Agent(BooleanElement):
+    """An agent that acts greedily on an extended value function."""
+
+    def __init__(
+        self, skills: Skills, expression: Expression, task: Task, values: ExtendedQ
+    ) -> None:
+        """Bind a task, its values, and the skills that they came from."""
+        self.skills = skills
+        self.expression = expression
+        self.task = task
+        self.values = values
+        self.policy = skills.family.policy(values)
+
+    def act(self, observations: ArrayLike) -> Any:
+        """The action for one observation, or the actions for a batch of them."""
+        return self.policy.act(observations)
+
+    def q_bar(self, observations: ArrayLike) -> Array:
+        """Q̄ for a batch of observations, `[B, G, A]`."""
+        return self.values.q_bar(observations)
+
+    @cached_property
+    def actions(self) -> NDArray[np.int64]:
+        """[S], the action in every state of a finite world."""
+        self._require_states("actions")
+        return self._over_states(self.policy.actions).astype(np.int64)
+
+    @cached_property
+    def v(self) -> Array:
+        """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1)."""
+        self._require_states("v")
+        return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
+
+    def _require_states(self, what: str) -> None:
+        """Refuse what needs the list of all states, in an open world."""
+        if not self.task.space.finite:
+            raise TypeError(
+                f"agent.{what} needs all states of a finite world; this agent lives in an open "
+                f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
+            )
+
+    def _over_states(self, function: Callable[[NDArray[np.int64]], NDArray[Any]]) -> Array:
+        mdp = self.task.space.mdp
+        block = max(1, 2**22 // (mdp.n_goals * mdp.n_actions))
+        parts = [
+            function(np.arange(first, min(first + block, mdp.n_states)))
+            for first in range(0, mdp.n_states, block)
+        ]
+        return np.concatenate(parts)
+
+    def evaluate(
+        self, episodes: int = 1000, *, seed: int = 0, max_steps: int | None = None
+    ) -> Evaluation:
+        """Play episodes from random starts, and compare with the optimum of the task.
+
+        In a finite world the optimum is exact, and by default only those episodes are cut off that
+        would go round for ever.  In an open world the agent plays in `skills.env`; the optimum is
+        known if that environment tells it, and episodes are cut off at its own limit.
+        """
+        if not self.task.space.finite:
+            return self._play(episodes, seed, max_steps)
+        return rollouts(
+            self.task,
+            self.actions,
+            optimal_v(self.task),
+            episodes=episodes,
+            rng=np.random.default_rng(whole_seed(seed)),
+            max_steps=max_steps,
+        )
+
+    def _play(self, episodes: int, seed: int, max_steps: int | None) -> Evaluation:
+        world = self.skills.env
+        if world is None:
+            raise ValueError(
+                "these skills are of an open world and have no environment to play in; give one: "
+                "load(path, env=...)"
+            )
+        if max_steps is None:
+            max_steps = world.max_episode_steps or MAX_STEPS
+        env = world.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
+        try:
+            return play(
+                self.task,
+                env,
+                self.policy,
+                episodes=episodes,
+                seed=whole_seed(seed),
+                max_steps=max_steps,
+            )
+        finally:
+            env.close()
+
+    def picture(self, *, colour: bool = False) -> str:
+        """Values and actions on the map, as text."""
+        self._require_states("picture()")
+        return picture(self.task, self.v, self.actions, colour=colour)
+
+    def show(self) -> None:
+        """Print the picture, in colour when the output is a terminal."""
+        self._require_states("show()")
+        colour = sys.stdout.isatty() and "NO_COLOR" not in environ
+        print(f"{self.expression}\n{self.picture(colour=colour)}")
+
+    def __and__(self, other: Agent) -> Agent:
+        """The agent for both tasks."""
+        return self._apply(and_, other)
+
+    def __or__(self, other: Agent) -> Agent:
+        """The agent for either task."""
+        return self._apply(or_, other)
+
+    def __xor__(self, other: Agent) -> Agent:
+        """The agent for exactly one of the tasks."""
+        return self._apply(xor, other)
+
+    def __invert__(self) -> Agent:
+        """The agent for everything else."""
+        return self._apply(invert)
+
+    def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
+        """Apply one operator to the expressions, the tasks and the values alike."""
+        for other in others:
+            if not isinstance(other, Agent):
+                raise TypeError(f"cannot compose an agent with {other!r}")
+            if other.skills is not self.skills:
+                raise ValueError("these agents come from different skills; compose agents of one")
+        agents = (self, *others)
+        expression = operation(*(agent.expression for agent in agents))
+        self.skills._check_negation(expression)
+        return Agent(
+            self.skills,
+            expression,
+            operation(*(agent.task for agent in agents)),
+            operation(*(agent.values for agent in agents)),
+        )
+
+    def __repr__(self) -> str:
+        """The expression and the goals it wants."""
+        return f"Agent({str(self.expression)!r}, {self.task!r})"

@@ -1,0 +1,138 @@
+"""What a goal environment is: the contract between worlds that are played and learners.
+
+A goal environment names its goals and its tasks, says how long an episode may be, and makes copies
+of itself that pay for a task.  The copies are a Gymnasium vector environment that says in which
+goal an episode ended: `infos["goal"]`, `[N]`, is the number of the goal where `terminated`, and −1
+before.  An episode that ends elsewhere is truncated.  Learners need nothing else, so that Four
+Rooms, Boxman and an environment of your own are learned by the same code.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Image, Observations
+from taskalgebra.logic.expression import Expression, parse
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+
+if TYPE_CHECKING:
+    import gymnasium as gym
+    from gymnasium.vector import VectorEnv
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A layout of a world as a finite world, and what is seen in its states."""
+
+    mdp: FiniteMDP
+    observations: Observations  # [S − G, ...], of the states that are not goals, in their order
+    fixed: bool = True  # whether every episode has this layout
+    image: Image | None = None  # the board without the agent, for people
+    pixels: int = 0  # of a cell in the image
+    code: Any = None  # what `reset(options={"code": ...})` takes to begin here
+
+
+class GoalEnv(ABC):
+    """A world to learn and to act in.
+
+    `infos` of its copies may say more: at a reset `"optimal_return"`, `[N]`, what the best policy
+    earns; at the end of an episode `"task_rewards"`, `[N, tasks]`, what each named task pays for
+    the goal.
+    """
+
+    space: TaskSpace
+    """The goals, the actions, and what desired goals pay."""
+    tasks: dict[str, Task]
+    """Tasks with names, for expressions."""
+    observation_space: gym.Space[Any]
+    """Of one copy."""
+    action_space: gym.Space[Any]
+    """Of one copy."""
+    shared_absorbing: bool = True
+    """Whether every task ends in every goal, as Assumption 1 asks."""
+    max_episode_steps: int | None = None
+    """After how many steps an episode is given up; None where it never is."""
+    learner: Any = None
+    """What learns it best; None leaves the choice to `taskalgebra.learn`."""
+    spec: Any = None
+    """Gymnasium's: the registered name and the arguments, where it was made from a name."""
+
+    @abstractmethod
+    def vector(
+        self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """N copies that pay for a task; episodes are truncated after `max_episode_steps`."""
+
+    def one_layout(self, seed: int, task: Task | None = None) -> Layout | None:
+        """One layout of this world as a finite one; None where that cannot be had.
+
+        Args:
+            seed: of the layout, where every episode has another.
+            task: the task that is played, where tasks end in goals of their own.
+        """
+        if not self.space.finite:
+            return None
+        mdp = self.space.mdp
+        return Layout(mdp, np.flatnonzero(~mdp.is_goal))
+
+    def find_task(self, task: Task | Expression | str) -> Task:
+        """A task by name, or by an expression over the named tasks."""
+        if isinstance(task, Task):
+            if task.space is not self.space:
+                raise ValueError("the task belongs to another space than this world")
+            return task
+        if not isinstance(task, str | Expression):
+            raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
+        return self.compose(parse(task, self.tasks) if isinstance(task, str) else task, self.tasks)
+
+    def compose(self, expression: Expression, tasks: Mapping[str, Task]) -> Task:
+        """The task of an expression over some tasks of this world (Definition 1)."""
+        space = self.space
+        return expression.evaluate(tasks, universal=space.universal, empty=space.empty)
+
+
+def goals_reached(
+    infos: Mapping[str, Any], terminated: NDArray[np.bool_], n_goals: int | None = None
+) -> NDArray[np.int64]:
+    """[N], the goals in which episodes have just ended, −1 where they go on.
+
+    Args:
+        infos: of a step of N environments.  `infos["goal"]` is `[N]`; it is read where an episode
+            terminated, and may be missing where none has.  Where the next episode has already
+            begun, it is in `infos["final_info"]`.
+        terminated: `[N]`.
+        n_goals: how many goals there are, if that is known.
+
+    Raises:
+        ValueError: an episode terminated without the number of a goal.
+    """
+    reached = np.full(terminated.size, NO_GOAL, np.int64)
+    if not terminated.any():
+        return reached
+    final = infos.get("final_info", {})
+    infos = final if "goal" in final else infos
+    told = np.asarray(infos.get("_goal", "goal" in infos)) & terminated
+    if "goal" not in infos or not told[terminated].all():
+        raise ValueError(
+            'the environment ended an episode without info["goal"]; a goal environment puts the '
+            "number of the goal there when it terminates"
+        )
+    goals = np.asarray(infos["goal"])[terminated]
+    whole = goals.dtype.kind in "iu"
+    wrong = goals[(goals < 0) | (goals >= (n_goals or np.inf))] if whole else goals
+    if wrong.size:
+        known = "of at least 0" if n_goals is None else f"0 to {n_goals - 1}"
+        raise ValueError(
+            f'the environment ended an episode with info["goal"] = {wrong[0]!r}, expected the '
+            f"number of a goal, {known}; an episode that ends elsewhere is truncated, not "
+            f"terminated"
+        )
+    reached[terminated] = goals
+    return reached

@@ -1,0 +1,171 @@
+"""How goals are reached × what goals pay (Corollary 1).
+
+    Q̄_M(s, g, a) = G(s:g, a) + r_M(g)
+
+The left term, the return from s up to the goal g, is planned or learned once and does not know
+tasks.  The right term is the task and does not know the world.  A `Reach` is the left term.  The
+planner's returns, networks, and a user's own function are of this one kind; `ReachQ` adds the task.
+
+Two kinds can be written in a file of one's own:
+
+- `Reach`, with an action axis: a critic `returns(observations) → [B, G, A]`.
+- `DirectedReach`, without: `values(observations) → [B, G]` and `act(observations, goal)`, for
+  actor–critic agents and scripted skills.  By Lemma 2 the way to a goal is the same for all tasks,
+  so a task only has to choose the goal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.arrays import Array
+from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.theory.values import ExtendedQ, Sight, ValueBounds
+
+
+class Reach(ABC):
+    """G(s:g, a): the return from every state to every goal, before the goal itself pays."""
+
+    observation_ndim = 0
+    """Axes of one observation: 0 for the number of a state, 1 for a vector, 3 for an image."""
+
+    @abstractmethod
+    def returns(self, observations: Any) -> ArrayLike:
+        """G(s:g, a) for a batch of B observations, `[B, G, A]`.
+
+        Goals are in the order of the task space, actions in that of the environment.  The return
+        counts the rewards of all steps up to the goal, the terminal reward not included: where
+        every step costs 0.1, it is −0.1 times the number of steps, if a is the first of them and
+        the rest is the best way.  A goal that cannot be reached has a return lower than all others.
+        """
+
+    def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
+        """Q̄_M(s, g, a) = G(s:g, a) + r_M(g)  (Corollary 1), for observations that others share."""
+        returns = sight.through(self)
+        if returns.ndim != 3 or returns.shape[1] != goal_reward.size:
+            raise ValueError(
+                f"{type(self).__name__} gave returns of shape {returns.shape}, expected [B, G, A] "
+                f"with G = {goal_reward.size} goals"
+            )
+        return returns + goal_reward[:, None]
+
+
+class DirectedReach(Reach):
+    """Knows how far each goal is, and how to go there, but no values of single actions.
+
+    It has one action, "go there", so that its returns are `[B, G, 1]`.
+    """
+
+    @abstractmethod
+    def values(self, observations: Any) -> ArrayLike:
+        """G(s:g), the return on its own way to every goal, `[B, G]`; see `Reach.returns`."""
+
+    @abstractmethod
+    def act(self, observations: Any, goal: int) -> NDArray[Any]:
+        """The environment's own actions towards one goal, one for each of a batch."""
+
+    @final
+    def returns(self, observations: Any) -> Array:
+        """[B, G, 1]."""
+        return np.asarray(self.values(observations), np.float64)[..., None]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ReachQ(ExtendedQ):
+    """Q̄_M(s, g, a) = G(s:g, a) + r_M(g), the value function of a task (Corollary 1)."""
+
+    reach: Reach
+    goal_reward: Array  # [G]
+    bounds: ValueBounds
+
+    def q_bar(self, observations: ArrayLike) -> Array:
+        """One look at the observations."""
+        return self._q_bar(Sight(observations))
+
+    def _q_bar(self, sight: Sight) -> Array:
+        return self.reach.q_bar(sight, self.goal_reward)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ReachBounds(ValueBounds):
+    """Q̄_U = G + r_U and Q̄_∅ = G + r_∅, where all tasks share their absorbing states."""
+
+    space: TaskSpace
+    reach: Reach
+
+    @property
+    def observation_ndim(self) -> int:  # type: ignore[override]
+        """Axes of one observation."""
+        return self.reach.observation_ndim
+
+    def at(self, observations: ArrayLike) -> Bounds:
+        """One look at the observations."""
+        return self._at(Sight(observations))
+
+    def _at(self, sight: Sight) -> Bounds:
+        space, reach = self.space, self.reach
+        return Bounds(reach.q_bar(sight, space.r_universal), reach.q_bar(sight, space.r_empty))
+
+
+@final
+class MeanReach(Reach):
+    """Several estimates of one G: their mean."""
+
+    def __init__(self, reaches: tuple[Reach, ...]) -> None:
+        """Take the mean of these."""
+        self.reaches = reaches
+        self.observation_ndim = reaches[0].observation_ndim
+
+    def returns(self, observations: Any) -> Array:
+        """One look of each."""
+        return self._mean(Sight(observations))
+
+    def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
+        """The mean return plus what the task pays; others may have looked already."""
+        return self._mean(sight) + goal_reward[:, None]
+
+    def _mean(self, sight: Sight) -> Array:
+        total = sight.through(self.reaches[0])
+        for reach in self.reaches[1:]:
+            total = total + sight.through(reach)
+        return total / len(self.reaches)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ExtremeBounds(ValueBounds):
+    """The pointwise extremes of the base tasks, where tasks end in different states.
+
+    Assumption 1 does not hold then, and no task is known to be the best at every goal.  The largest
+    and the smallest value that some base task has are bounds of all that they compose to.
+    """
+
+    space: TaskSpace
+    reaches: tuple[Reach, ...]  # one per base task
+    goal_rewards: Array  # [K, G]
+
+    @property
+    def observation_ndim(self) -> int:  # type: ignore[override]
+        """Axes of one observation."""
+        return self.reaches[0].observation_ndim
+
+    def at(self, observations: ArrayLike) -> Bounds:
+        """One look of each."""
+        return self._at(Sight(observations))
+
+    def _at(self, sight: Sight) -> Bounds:
+        pairs = zip(self.reaches, self.goal_rewards, strict=True)
+        return extremes([reach.q_bar(sight, reward) for reach, reward in pairs])
+
+
+def extremes(values: list[Array]) -> Bounds:
+    """The largest and the smallest of some arrays, entry by entry."""
+    return Bounds(np.maximum.reduce(values), np.minimum.reduce(values))

@@ -1,0 +1,52 @@
+"""Extended rewards (Definition 2), and what plain values follow from extended ones (Lemma 1).
+
+A plain value function knows only the way to the nearest goal.  An extended one, Q̄(s, g, a), knows
+the way to every goal g and what that goal is worth in the task.  Arrays are indexed `[S, G, A]`, or
+`[B, G, A]` for a batch of B observations; GOAL and ACTION name the last two axes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taskalgebra.arrays import Array
+from taskalgebra.theory.tasks import Task, TaskSpace
+
+GOAL, ACTION = -2, -1
+
+
+def r_bar_min_of(space: TaskSpace) -> float:
+    """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·(D + 1)}, the penalty for a wrong goal (Definition 2).
+
+    The paper asks for any r̄_MIN ≤ min{r_MIN, (r_MIN − r_MAX)·D}.  Its proof of Lemma 2 needs two
+    things more.  A trajectory of D steps earns D + 1 rewards, the terminal one included.  And where
+    all rewards are negative, r_MAX must be taken as 0.  With both, Lemma 2 holds whenever every
+    step costs something; PAPER.md shows worlds in which it fails without.
+    """
+    return penalty(space.r_min, space.r_max, space.mdp.diameter)
+
+
+def penalty(r_min: float, r_max: float, diameter: int) -> float:
+    """min{r_MIN, (r_MIN − r_MAX)·(D + 1)} with r_MAX at least 0  (Definition 2)."""
+    return min(r_min, (r_min - max(r_max, 0.0)) * (diameter + 1))
+
+
+def extended_reward(task: Task, r_bar_min: float) -> Array:
+    """r̄(s, g, a) = r̄_MIN if g ≠ s ∈ 𝒢, else r(s, a)  (Definition 2), as `[S, G, A]`."""
+    mdp = task.space.mdp
+    r_bar = np.repeat(task.steps[:, None, :], mdp.n_goals, axis=1)
+    r_bar[mdp.goals] = r_bar_min
+    r_bar[mdp.goals, np.arange(mdp.n_goals)] = task.goal_reward[:, None]
+    return r_bar
+
+
+def recover_q(q_bar: Array) -> Array:
+    """Q(s, a) = max_g Q̄(s, g, a)  (Lemma 1)."""
+    result: Array = q_bar.max(axis=GOAL)
+    return result
+
+
+def recover_v(q_bar: Array) -> Array:
+    """V(s) = max_a Q(s, a)."""
+    result: Array = recover_q(q_bar).max(axis=-1)
+    return result
