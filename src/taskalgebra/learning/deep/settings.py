@@ -160,21 +160,26 @@ PAPER = DeepSettings(
 def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSettings:
     """The settings with the limits of an environment: what steps cost, and how many there may be.
 
-    What steps cost is seen in a short look at the environment, acting at random.
+    What steps cost is seen in a short look at the environment, acting at random.  "Never" is so low
+    that the worst way to any goal is better: v_min + r_U ≤ r_∅ − cost · max_episode_steps.
     """
     if settings.resolved:
         return settings
+    space = env.space
     limit = settings.max_episode_steps or env.max_episode_steps or LIMIT
+    best, worst = float(space.r_universal.max()), float(space.r_empty.min())
+    if not settings.own_rewards:
+        best, worst = 0.0, worst - best
     spacing, v_min, v_max = settings.spacing, settings.v_min, settings.v_max
     if spacing is None or v_min is None:
         cost = -step_rewards(env, seed).low
-        if cost <= 0.0:
-            cost = 1.0 / limit  # steps are free: never is worth one unit less than at once
-        longest = limit if settings.spacing is None else math.ceil(cost * limit / settings.spacing)
-        n_apart = min(longest, MOST_ATOMS)
-        spacing = cost * limit / n_apart if spacing is None else spacing
-        v_min = -spacing * n_apart if v_min is None else v_min
+        cost = cost if cost > 0.0 else (best - worst) / limit  # where steps are free
+        lowest = worst - cost * limit if v_min is None else v_min
+        if spacing is None:
+            spacing = max(cost, (best - lowest) / MOST_ATOMS)
+        v_min = lowest
     if v_max is None:
-        best = float(env.space.r_universal.max()) if settings.own_rewards else 0.0
         v_max = v_min + spacing * math.ceil((best - v_min) / spacing - 1e-9)
+        if best == 0.0:  # at a goal the return is 0, exactly
+            v_min, v_max = v_min - v_max, 0.0
     return replace(settings, v_min=v_min, v_max=v_max, spacing=spacing, max_episode_steps=limit)
