@@ -51,8 +51,8 @@ from taskalgebra.theory.extended import compose
 from taskalgebra.theory.policy import TIE, greedy
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance
+from taskalgebra.worlds.chance import State, sampled, seeded, uniform
 from taskalgebra.worlds.finite import FiniteMDP
-from taskalgebra.worlds.stream import State, seeded, uniform
 
 TOLERANCE = 1e-5
 """A table is learned when no entry is further from its exact value."""
@@ -572,14 +572,7 @@ def _learn_features(
         steps += 1
         t, b = -1, 0
         if not is_goal[s]:
-            k = offset[s * n_actions + a]
-            last = offset[s * n_actions + a + 1] - 1
-            if k < last:
-                threshold = uniform(stream)
-                while k < last and threshold >= probability[k]:
-                    threshold -= probability[k]
-                    k += 1
-            t = successor[k]
+            t = successor[sampled(offset, probability, s * n_actions + a, stream)]
             b = _best_action(psi, w, t)
         for f in range(n_features):
             target = phi[s, a, f]
