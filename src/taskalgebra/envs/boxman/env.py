@@ -37,6 +37,7 @@ from taskalgebra.envs.boxman.board import (
 from taskalgebra.envs.boxman.games import Games
 from taskalgebra.envs.boxman.picture import Picture
 from taskalgebra.envs.boxman.window import Window
+from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression, parse
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_action, listed, one_of
@@ -279,10 +280,7 @@ class Boxman(gym.Env[Observation, Any]):
     def render(self) -> Any:
         """The large picture as an image; with a window, which follows by itself, None."""
         if self.render_mode is None:
-            gym.logger.warn(
-                "render() was called without a render mode; choose one when the environment is "
-                'made: render_mode="rgb_array" or render_mode="human"'
-            )
+            warn_of_no_render_mode(RENDER_MODES)
             return None
         if not self._started:
             raise gym.error.ResetNeeded("call reset() before render()")
