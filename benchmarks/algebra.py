@@ -13,7 +13,7 @@ from taskalgebra.logic.expression import And, Expression, Name, Not, Or, Xor, pa
 from taskalgebra.theory.extended import GoalSetQ, TableBounds, TabularQ, compose_values
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 S, G, A = 1000, 64, 5
 NAMES = "abcdef"

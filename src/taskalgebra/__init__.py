@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from taskalgebra.theory.extended import TabularQ as TabularQ
     from taskalgebra.theory.tasks import Task as Task
     from taskalgebra.theory.tasks import TaskSpace as TaskSpace
+    from taskalgebra.worlds.build import from_arrays as from_arrays
     from taskalgebra.worlds.finite import FiniteMDP as FiniteMDP
-    from taskalgebra.worlds.finite import from_arrays as from_arrays
     from taskalgebra.worlds.grid import from_text as from_text
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
@@ -74,7 +74,8 @@ _HOME = {
     "worlds.gym_table": ("from_gymnasium",),
     "learning.deep.settings": ("DeepSettings",),
     "learning.q_learning": ("Settings",),
-    "worlds.finite": ("FiniteMDP", "from_arrays"),
+    "worlds.build": ("from_arrays",),
+    "worlds.finite": ("FiniteMDP",),
     "worlds.open_world": ("OpenWorld",),
     "planning.exact": ("Plan", "PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "skills.skills": ("Agent", "Skills", "learn", "load", "solve"),

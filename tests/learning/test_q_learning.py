@@ -22,8 +22,8 @@ from taskalgebra.learning.q_learning import (
 )
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.chance import Stream
-from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import absorbing_only, from_text
 
 

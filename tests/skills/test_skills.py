@@ -14,7 +14,7 @@ from taskalgebra.planning.exact import PlannedQ, plan
 from taskalgebra.skills.skills import Agent, load, solve
 from taskalgebra.theory.extended import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 ROOMS = FourRooms()

@@ -20,7 +20,7 @@ from taskalgebra.theory.extended import (
     compose_values,
 )
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 
 class Counted(ExtendedQ):

@@ -17,7 +17,8 @@ from taskalgebra.planning.exact import Plan, plan
 from taskalgebra.skills.folder import Folder, StoreError, is_names
 from taskalgebra.theory.extended import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")

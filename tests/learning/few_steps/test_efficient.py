@@ -21,8 +21,8 @@ from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.extended import r_bar_min_of
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.chance import Stream
-from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 NONE = Ideas(one_stream=False, warm_start=False, replay=False, explore=False)

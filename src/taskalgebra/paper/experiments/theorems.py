@@ -28,7 +28,7 @@ from taskalgebra.paper.experiments.rooms import SIXTEEN
 from taskalgebra.planning.exact import Plan, q_bar_star
 from taskalgebra.theory.extended import ExtendedQ, recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 NAME = "theorems"
 FOUR_ROOMS, RANDOM, PRINTED = "Four Rooms", "random worlds", "as printed"
