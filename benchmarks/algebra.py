@@ -9,7 +9,8 @@ import numpy as np
 
 from report import Report, best_times
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import And, Expression, Name, Not, Or, Xor, parse
+from taskalgebra.logic.expression import And, Expression, Name, Not, Or, Xor
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.extended import GoalSetQ, TableBounds, TabularQ, compose_values
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from taskalgebra.learning.deep.settings import DeepSettings as DeepSettings
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.logic.expression import Expression as Expression
-    from taskalgebra.logic.expression import all_functions as all_functions
-    from taskalgebra.logic.expression import parse as parse
+    from taskalgebra.logic.formulas import all_functions as all_functions
+    from taskalgebra.logic.formulas import parse as parse
     from taskalgebra.logic.text import ExpressionError as ExpressionError
     from taskalgebra.planning.exact import Plan as Plan
     from taskalgebra.planning.exact import PositiveCycleError as PositiveCycleError
@@ -66,7 +66,8 @@ _HOME = {
     "envs.goal_world": ("GoalWorld",),
     "envs.world": ("World",),
     "evaluation.play": ("Evaluation", "policy_return"),
-    "logic.expression": ("Expression", "all_functions", "parse"),
+    "logic.expression": ("Expression",),
+    "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
     "theory.extended": ("ExtendedQ", "GoalSetQ", "TabularQ"),
     "worlds.grid": ("from_text",),

@@ -20,7 +20,8 @@ from taskalgebra.baselines.plain import AverageOfTasks, FromScratch, MaxOfGoals,
 from taskalgebra.envs.four_rooms import MAP, FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings
-from taskalgebra.logic.expression import ExpressionError, all_functions, parse
+from taskalgebra.logic.formulas import all_functions, parse
+from taskalgebra.logic.text import ExpressionError
 from taskalgebra.paper.experiments import baselines as experiment
 from taskalgebra.paper.experiments.record import load
 from taskalgebra.planning.exact import optimal_q

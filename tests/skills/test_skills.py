@@ -8,7 +8,7 @@ import pytest
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
-from taskalgebra.logic.expression import all_functions, parse
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import PlannedQ, plan
 from taskalgebra.skills.skills import Agent, load, solve

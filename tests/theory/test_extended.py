@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory import extended
 from taskalgebra.theory.extended import (

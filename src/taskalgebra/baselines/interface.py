@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.learning.q_learning import Settings, Stop
-from taskalgebra.logic.expression import Expression, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.base_tasks import labels_of
 from taskalgebra.theory.policy import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace

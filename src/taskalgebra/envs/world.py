@@ -20,7 +20,8 @@ from taskalgebra.arrays import BoolArray, Image
 from taskalgebra.drawing.image import Drawing
 from taskalgebra.drawing.terminal import goals_to_mark, snapshot
 from taskalgebra.envs.rendering import warn_of_no_render_mode
-from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.logic.expression import TRUE, Expression
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_action, one_of
 from taskalgebra.worlds.chance import outcome

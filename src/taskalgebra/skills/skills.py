@@ -32,7 +32,8 @@ from taskalgebra.learning.deep.settings import DeepSettings, preset
 from taskalgebra.learning.progress import Share, ShareProgress, TerminalProgress
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.logic.algebra import BooleanElement, Bounds
-from taskalgebra.logic.expression import Expression, all_functions, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning.exact import Plan, optimal_v, plan
 from taskalgebra.skills import store
 from taskalgebra.skills.folder import NETWORKS, StoreError, format_of

@@ -14,7 +14,7 @@ import taskalgebra as ta
 from boxman_oracle import SlowBoxman
 from taskalgebra.envs.boxman.board import MOVES, PAPER_MAP, PAPER_OBJECTS, PICK_UP
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.open_world import OpenWorld
 

@@ -20,7 +20,7 @@ from boxman_skills import (
 )
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.threads import one_thread
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments import (
     boxman_returns,
     boxman_tables,

@@ -76,7 +76,7 @@ def evaluate(
 
 def _all_agents(skills: Skills) -> list[Agent]:
     """An agent for each different task."""
-    from taskalgebra.logic.expression import all_functions
+    from taskalgebra.logic.formulas import all_functions
 
     if skills.n_expressible > MOST or len(skills) > 4:
         raise ValueError(

@@ -1,9 +1,9 @@
 """Boxman, the video game of Section 5, as a Gymnasium environment: `TaskAlgebra/Boxman-v0`.
 
-The rules are in `boxman_board`, what networks see in `boxman_art`, what people see in
-`boxman_picture`, and many games at once in `vector_boxman`.  Observations are RGB images, 84 × 84
-on the board of the paper.  The goals are the six objects, and a goal is known to an agent by its
-*goal frame*, the image that it sees after it has collected the object.
+The rules are in `board`, what networks see in `art`, what people see in `picture`, and many games
+at once in `vector`.  Observations are RGB images, 84 × 84 on the board of the paper.  The goals are
+the six objects, and a goal is known to an agent by its *goal frame*, the image that it sees after
+it has collected the object.
 
     world = Boxman("blue & square")                     # the paper's layout, by pick-up
     world = Boxman("blue ^ square", layout="random")    # objects anywhere, at every reset
@@ -38,7 +38,8 @@ from taskalgebra.envs.boxman.games import Games
 from taskalgebra.envs.boxman.picture import Picture
 from taskalgebra.envs.boxman.window import Window
 from taskalgebra.envs.rendering import warn_of_no_render_mode
-from taskalgebra.logic.expression import TRUE, Expression, parse
+from taskalgebra.logic.expression import TRUE, Expression
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_action, listed, one_of
 from taskalgebra.worlds.finite import NO_GOAL

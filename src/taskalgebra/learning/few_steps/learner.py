@@ -51,7 +51,8 @@ from taskalgebra.learning.few_steps.kernels import (
 )
 from taskalgebra.learning.few_steps.replay import replayed
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import Expression, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.base_tasks import expression_of
 from taskalgebra.theory.extended import (
     ExtendedQ,
