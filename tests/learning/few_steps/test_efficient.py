@@ -210,7 +210,7 @@ def test_the_command_writes_the_result_and_prints_a_table(tmp_path, capsys):
 
 
 def test_the_shipped_result_is_what_the_code_gives():
-    shipped = load(experiment.NAME, Path(__file__).parent.parent / "results" / "tabular")
+    shipped = load(experiment.NAME, Path(__file__).parents[3] / "results" / "tabular")
     assert shipped.config["runs"] == 100
     ours = shipped.table.where(idea=experiment.OURS)["steps"]
     assert ours.size == 100 and ours.mean() <= 2000
