@@ -14,7 +14,8 @@ import numpy as np
 from dd import autoref
 
 from report import Report, best_time
-from taskalgebra.logic.expression import Expression, from_truth_table, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import from_truth_table, parse
 from taskalgebra.logic.sum_of_products import shortest_cover
 
 NAMES = list("abcdef")

@@ -20,7 +20,7 @@ from taskalgebra.learning import readable
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.tasks import Task
-from taskalgebra.worlds.stream import seeded
+from taskalgebra.worlds.chance import seeded
 
 R_BAR_MIN = -46.2
 LEARNING = {4: 50_000, 40: 100_000}

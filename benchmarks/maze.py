@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from taskalgebra.worlds.finite import FiniteMDP, from_arrays
+from taskalgebra.worlds.build import from_arrays
+from taskalgebra.worlds.finite import FiniteMDP
 
 
 @njit

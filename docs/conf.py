@@ -44,8 +44,9 @@ napoleon_use_rtype = False
 default_role = "code"  # docstrings write `name` for code
 nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
-    ("py:.*", r"taskalgebra\.(expression\.T|tasks\.Goal|graph\.Predecessors)"),  # inner types
-    ("py:.*", r"taskalgebra\.(envs\.goal_world\.PaysTask|envs\.boxman_games\.Games)"),
+    ("py:.*", r"taskalgebra\.(logic\.expression\.T|theory\.tasks\.Goal)"),  # inner types
+    ("py:.*", r"taskalgebra\.worlds\.graph\.Predecessors"),
+    ("py:.*", r"taskalgebra\.envs\.(goal_world\.PaysTask|boxman\.games\.Games)"),
 ]
 
 html_theme = "furo"

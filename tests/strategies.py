@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 eighths = st.integers(-24, 24).map(lambda n: n / 8)
 free_or_costly = st.integers(-16, 0).map(lambda n: n / 8)

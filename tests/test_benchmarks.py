@@ -9,7 +9,7 @@ from maze import carve, maze_world
 from report import Report
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import q_bar_star, return_to_goal
 from taskalgebra.theory.tables import compose_values
 

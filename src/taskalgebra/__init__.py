@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
     from taskalgebra.logic.expression import Expression as Expression
-    from taskalgebra.logic.expression import all_functions as all_functions
-    from taskalgebra.logic.expression import parse as parse
+    from taskalgebra.logic.formulas import all_functions as all_functions
+    from taskalgebra.logic.formulas import parse as parse
     from taskalgebra.logic.text import ExpressionError as ExpressionError
     from taskalgebra.planning.exact import PositiveCycleError as PositiveCycleError
     from taskalgebra.planning.exact import optimal_v as optimal_v
@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from taskalgebra.theory.tasks import TaskSpace as TaskSpace
     from taskalgebra.theory.values import ExtendedQ as ExtendedQ
     from taskalgebra.theory.values import GoalSetQ as GoalSetQ
+    from taskalgebra.worlds.build import from_arrays as from_arrays
     from taskalgebra.worlds.finite import FiniteMDP as FiniteMDP
-    from taskalgebra.worlds.finite import from_arrays as from_arrays
     from taskalgebra.worlds.grid import from_text as from_text
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
@@ -83,67 +83,30 @@ _HOME = {
     "learning.deep.learner": ("DeepQ",),
     "learning.deep.log": ("TensorBoard",),
     "learning.deep.settings": ("DeepSettings",),
-    "learning.few_steps.learner": (
-        "FewSteps",
-        "Ideas",
-    ),
+    "learning.few_steps.learner": ("FewSteps", "Ideas"),
     "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),
-    "logic.expression": (
-        "Expression",
-        "all_functions",
-        "parse",
-    ),
+    "logic.expression": ("Expression",),
+    "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
-    "planning.exact": (
-        "PositiveCycleError",
-        "optimal_v",
-        "plan",
-        "q_bar_star",
-    ),
+    "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.stochastic": ("ConvergenceError",),
     "progress": ("Event",),
     "skills.agent": ("Agent",),
-    "skills.making": (
-        "from_reach",
-        "learn",
-        "load",
-        "solve",
-    ),
+    "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.skills": ("Skills",),
-    "theory.assumptions": (
-        "AssumptionReport",
-        "Finding",
-    ),
-    "theory.base_tasks": (
-        "expression_for_goals",
-        "minimal_base_tasks",
-    ),
-    "theory.family": (
-        "Family",
-        "ReachFamily",
-        "TableFamily",
-    ),
+    "theory.assumptions": ("AssumptionReport", "Finding"),
+    "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
+    "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),
     "theory.policy": ("Policy",),
-    "theory.reach": (
-        "DirectedReach",
-        "Reach",
-    ),
+    "theory.reach": ("DirectedReach", "Reach"),
     "theory.tables": ("TabularQ",),
-    "theory.tasks": (
-        "Task",
-        "TaskSpace",
-    ),
-    "theory.values": (
-        "ExtendedQ",
-        "GoalSetQ",
-    ),
-    "worlds.finite": (
-        "FiniteMDP",
-        "from_arrays",
-    ),
+    "theory.tasks": ("Task", "TaskSpace"),
+    "theory.values": ("ExtendedQ", "GoalSetQ"),
+    "worlds.build": ("from_arrays",),
+    "worlds.finite": ("FiniteMDP",),
     "worlds.grid": ("from_text",),
     "worlds.gym_table": ("from_gymnasium",),
     "worlds.open_world": ("OpenWorld",),

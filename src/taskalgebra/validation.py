@@ -91,10 +91,10 @@ def instance(value: object, kind: type[T], what: str) -> T:
     return value
 
 
-def count(value: object, what: str) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{what} is {value!r}, expected a whole number of at least 1")
+def count(value: object, what: str, *, least: int = 1) -> int:
+    """A whole number of at least 1, or, for a seed, of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{what} is {value!r}, expected a whole number of at least {least}")
     return int(value)
 
 
@@ -108,7 +108,9 @@ def whole_seed(seed: object) -> int:
 def one_of(value: T, known: Sequence[T], what: str) -> T:
     """The value itself if it is one of those that are known."""
     if value not in known:
-        raise ValueError(f"{what} is {value!r}, expected {' or '.join(repr(k) for k in known)}")
+        *others, last = map(repr, known)
+        either = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{what} is {value!r}, expected {either}")
     return value
 
 

@@ -6,11 +6,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from taskalgebra.baselines import baselines as b
+from taskalgebra.baselines.catalogue import ALL
+from taskalgebra.baselines.extended import ExtendedValues
+from taskalgebra.baselines.features import (
+    FeaturesOfGoals,
+    FeaturesOfTasks,
+    exact_features,
+    features,
+    weights,
+)
+from taskalgebra.baselines.interface import Baseline, NotExpressible
+from taskalgebra.baselines.plain import AverageOfTasks, FromScratch, MaxOfGoals, MaxOfTasks
 from taskalgebra.envs.four_rooms import MAP, FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings
-from taskalgebra.logic.expression import ExpressionError, all_functions, parse
+from taskalgebra.logic.formulas import all_functions, parse
+from taskalgebra.logic.text import ExpressionError
 from taskalgebra.paper.experiments import baselines as experiment
 from taskalgebra.paper.experiments.record import load
 from taskalgebra.planning.exact import optimal_q
@@ -81,7 +92,7 @@ def desired_of(expression):
 
 @pytest.fixture(scope="module")
 def learned():
-    return {method: method().learn(SPACE, TASKS, seed=0) for method in b.ALL}
+    return {method: method().learn(SPACE, TASKS, seed=0) for method in ALL}
 
 
 def expressible(run):
@@ -90,7 +101,7 @@ def expressible(run):
     for expression in SIXTEEN:
         try:
             agents.append((expression, run.actions(expression)))
-        except b.NotExpressible:
+        except NotExpressible:
             continue
     return agents
 
@@ -98,13 +109,13 @@ def expressible(run):
 @pytest.mark.parametrize(
     ("method", "count"),
     [
-        (b.ExtendedValues, 16),
-        (b.MaxOfTasks, 3),
-        (b.MaxOfGoals, 15),
-        (b.AverageOfTasks, 4),
-        (b.FromScratch, 16),
-        (b.FeaturesOfTasks, 16),
-        (b.FeaturesOfGoals, 16),
+        (ExtendedValues, 16),
+        (MaxOfTasks, 3),
+        (MaxOfGoals, 15),
+        (AverageOfTasks, 4),
+        (FromScratch, 16),
+        (FeaturesOfTasks, 16),
+        (FeaturesOfGoals, 16),
     ],
 )
 def test_each_method_says_what_it_can_express(learned, method, count):
@@ -112,13 +123,13 @@ def test_each_method_says_what_it_can_express(learned, method, count):
 
 
 def test_only_positive_formulas_are_expressible_by_plain_values(learned):
-    assert [str(e) for e, _ in expressible(learned[b.MaxOfTasks])] == ["top", "left", "top | left"]
-    named = [desired_of(e) for e, _ in expressible(learned[b.AverageOfTasks])]
+    assert [str(e) for e, _ in expressible(learned[MaxOfTasks])] == ["top", "left", "top | left"]
+    named = [desired_of(e) for e, _ in expressible(learned[AverageOfTasks])]
     assert named == [{0}, {0, 1}, {0, 2}, {0, 1, 2}]
 
 
 @pytest.mark.parametrize(
-    "method", [b.ExtendedValues, b.MaxOfTasks, b.MaxOfGoals, b.FromScratch, b.FeaturesOfGoals]
+    "method", [ExtendedValues, MaxOfTasks, MaxOfGoals, FromScratch, FeaturesOfGoals]
 )
 def test_exact_methods_are_optimal_from_every_start(learned, method):
     for expression, actions in expressible(learned[method]):
@@ -137,7 +148,7 @@ def test_the_maximum_of_plain_values_is_the_value_of_any_union_of_goals():
 
 
 def test_the_average_is_no_conjunction(learned):
-    actions = learned[b.AverageOfTasks].actions("top & left")
+    actions = learned[AverageOfTasks].actions("top & left")
     ends = {cell: follow(actions, cell) for cell in CELLS}
     assert ends[3, 3] == 0
     assert ends[3, 9] is None  # in the top right it goes round for ever
@@ -162,7 +173,7 @@ def corridor(n_between):
 
 def test_the_average_stands_still_where_two_tasks_pull_apart():
     space, tasks = corridor(9)
-    run = b.AverageOfTasks().learn(space, tasks, seed=1)
+    run = AverageOfTasks().learn(space, tasks, seed=1)
     q = run.values("x & y")[0, 0]  # on the cell of A, up, right, down, left, stay
     bump = ((2 - 0.2) + (2 - 1.2)) / 2
     go = ((2 - 0.3) + (2 - 1.1)) / 2
@@ -175,10 +186,10 @@ def test_the_average_stands_still_where_two_tasks_pull_apart():
 def test_the_average_ends_in_a_wrong_goal_where_the_right_one_is_far():
     space, tasks = corridor(19)
     both = tasks["x"] & tasks["y"]
-    average = b.AverageOfTasks().learn(space, tasks, seed=1).actions("x & y")
+    average = AverageOfTasks().learn(space, tasks, seed=1).actions("x & y")
     assert average[0] == STAY  # in A: (1.9 − 0.2)/2 against (1.7 − 0.1)/2 for going to C
     assert policy_return(both, average)[0] == pytest.approx(-0.2)
-    exact = b.ExtendedValues().learn(space, tasks, seed=1).actions("x & y")
+    exact = ExtendedValues().learn(space, tasks, seed=1).actions("x & y")
     assert policy_return(both, exact)[0] == pytest.approx(2 - 0.1 * 21)
 
 
@@ -188,7 +199,7 @@ def policies_of_tasks():
 
 def test_generalised_policy_improvement_is_between_its_policies_and_the_optimum(learned):
     somewhere_worse = False
-    for expression, actions in expressible(learned[b.FeaturesOfTasks]):
+    for expression, actions in expressible(learned[FeaturesOfTasks]):
         task = WORLD.find_task(expression)
         achieved = policy_return(task, actions)
         for policy in policies_of_tasks():
@@ -200,18 +211,18 @@ def test_generalised_policy_improvement_is_between_its_policies_and_the_optimum(
 
 
 def test_base_policies_do_not_reach_a_goal_that_no_base_task_wants(learned):
-    actions = learned[b.FeaturesOfTasks].actions("~top & ~left")
+    actions = learned[FeaturesOfTasks].actions("~top & ~left")
     right = [cell for cell in CELLS if follow(actions, cell) == 3]
     assert right == [(9, 9)]
 
 
 def test_successor_features_count_the_goal_and_the_steps(learned):
-    psi = learned[b.FeaturesOfTasks].table(TASKS["top"])
+    psi = learned[FeaturesOfTasks].table(TASKS["top"])
     start = CELLS[9, 3]
     to_top_left = DISTANCE[0][9, 3]
     assert to_top_left < DISTANCE[1][9, 3]
     steps = -0.1 * (to_top_left + 1)
-    best = int((psi[start] @ b.weights(TASKS["top"])).argmax())
+    best = int((psi[start] @ weights(TASKS["top"])).argmax())
     np.testing.assert_allclose(psi[start, best], [1, 0, 0, 0, steps], atol=1e-9)
     np.testing.assert_allclose(psi[start, STAY], [0, 0, 1, 0, -0.1], atol=1e-9)
     np.testing.assert_array_equal(psi[MDP.goals[3]], np.tile([0.0, 0, 0, 1, 0], (5, 1)))
@@ -219,7 +230,7 @@ def test_successor_features_count_the_goal_and_the_steps(learned):
 
 def test_features_and_weights_make_the_reward():
     for task in SPACE.two_valued_tasks():
-        reward = b.features(MDP) @ b.weights(task)
+        reward = features(MDP) @ weights(task)
         np.testing.assert_array_equal(reward[:104], task.steps[:104])
         np.testing.assert_array_equal(reward[104:], np.repeat(task.goal_reward[:, None], 5, 1))
 
@@ -228,9 +239,9 @@ def test_exact_features_with_slips_give_the_return_of_the_policy():
     slippery = FourRooms(slip_probability=0.2)
     task = slippery.tasks["top"]
     policy = greedy(optimal_q(task)[:, None])
-    psi = b.exact_features(task)
+    psi = exact_features(task)
     for other in (task, slippery.tasks["left"]):
-        values = (psi @ b.weights(other))[np.arange(108), policy]
+        values = (psi @ weights(other))[np.arange(108), policy]
         np.testing.assert_allclose(values, policy_return(other, policy), atol=1e-8)
 
 
@@ -238,13 +249,13 @@ def test_what_was_learned_is_counted(learned):
     counts = {method: (run.n_tables, run.n_entries) for method, run in learned.items()}
     plain = 108 * 5
     assert counts == {
-        b.ExtendedValues: (4, 4 * plain * 4),
-        b.MaxOfTasks: (2, 2 * plain),
-        b.MaxOfGoals: (4, 4 * plain),
-        b.AverageOfTasks: (2, 2 * plain),
-        b.FromScratch: (16, 16 * plain),
-        b.FeaturesOfTasks: (2, 2 * plain * 5),
-        b.FeaturesOfGoals: (4, 4 * plain * 5),
+        ExtendedValues: (4, 4 * plain * 4),
+        MaxOfTasks: (2, 2 * plain),
+        MaxOfGoals: (4, 4 * plain),
+        AverageOfTasks: (2, 2 * plain),
+        FromScratch: (16, 16 * plain),
+        FeaturesOfTasks: (2, 2 * plain * 5),
+        FeaturesOfGoals: (4, 4 * plain * 5),
     }
     for run in learned.values():
         assert run.converged
@@ -263,22 +274,22 @@ def test_equal_seeds_agree_and_different_seeds_differ(learned):
 def test_methods_with_the_same_tables_learn_them_from_the_same_steps(learned):
     for task in TASKS.values():
         np.testing.assert_array_equal(
-            learned[b.MaxOfTasks].table(task), learned[b.AverageOfTasks].table(task)
+            learned[MaxOfTasks].table(task), learned[AverageOfTasks].table(task)
         )
 
 
 def test_learning_with_a_limit_stops_there_and_says_so():
-    for method in b.ALL:
+    for method in ALL:
         run = method(max_steps=200).learn(SPACE, TASKS)
         assert not run.converged
         assert all(table.n_steps == 200 for table in run.tables.values())
 
 
 def test_features_are_learned_greedily_and_with_slips_too():
-    eager = b.FeaturesOfTasks(settings=Settings(epsilon=0.5)).learn(SPACE, TASKS)
+    eager = FeaturesOfTasks(settings=Settings(epsilon=0.5)).learn(SPACE, TASKS)
     assert eager.converged
     slippery = FourRooms(slip_probability=0.1)
-    method = b.FeaturesOfTasks(settings=Settings(learning_rate=0.02), max_steps=2_000_000)
+    method = FeaturesOfTasks(settings=Settings(learning_rate=0.02), max_steps=2_000_000)
     run = method.learn(slippery.space, slippery.tasks)
     task = slippery.tasks["top"]
     achieved = policy_return(task, run.actions("top"))[slippery.space.mdp.starts].mean()
@@ -288,10 +299,10 @@ def test_features_are_learned_greedily_and_with_slips_too():
 
 def test_forty_goals_need_fewer_tables_by_the_algebra_and_too_many_from_scratch():
     forty = FourRooms(40)
-    assert len(b.ExtendedValues().to_learn(forty.space, forty.tasks)) == 8
-    assert len(b.MaxOfGoals().to_learn(forty.space, forty.tasks)) == 40
+    assert len(ExtendedValues().to_learn(forty.space, forty.tasks)) == 8
+    assert len(MaxOfGoals().to_learn(forty.space, forty.tasks)) == 40
     with pytest.raises(ValueError, match=r"2\^40 tasks"):
-        b.FromScratch().learn(forty.space, forty.tasks)
+        FromScratch().learn(forty.space, forty.tasks)
 
 
 def test_equivalent_formulas_have_the_same_agent(learned):
@@ -304,21 +315,21 @@ def test_equivalent_formulas_have_the_same_agent(learned):
 @pytest.mark.parametrize(
     ("method", "text", "reason"),
     [
-        (b.MaxOfTasks, "top & left", "no conjunction"),
-        (b.MaxOfTasks, "~top", "no negation"),
-        (b.AverageOfTasks, "top ^ left", "no negation"),
-        (b.AverageOfTasks, "true", "every goal"),
-        (b.MaxOfTasks, "top & ~top", "no goal"),
-        (b.MaxOfGoals, "false", "wants no goal"),
+        (MaxOfTasks, "top & left", "no conjunction"),
+        (MaxOfTasks, "~top", "no negation"),
+        (AverageOfTasks, "top ^ left", "no negation"),
+        (AverageOfTasks, "true", "every goal"),
+        (MaxOfTasks, "top & ~top", "no goal"),
+        (MaxOfGoals, "false", "wants no goal"),
     ],
 )
 def test_what_is_not_defined_is_refused(learned, method, text, reason):
-    with pytest.raises(b.NotExpressible, match=reason):
+    with pytest.raises(NotExpressible, match=reason):
         learned[method].actions(text)
 
 
 def test_bad_input_is_refused_in_plain_words(learned):
-    method, run = b.MaxOfTasks(), learned[b.MaxOfTasks]
+    method, run = MaxOfTasks(), learned[MaxOfTasks]
     with pytest.raises(ExpressionError, match="Did you mean 'top'"):
         run.actions("tpo")
     with pytest.raises(ExpressionError, match="right"):
@@ -339,17 +350,17 @@ def test_bad_input_is_refused_in_plain_words(learned):
         dense = SPACE.from_rewards(TASKS["top"].goal_reward, np.full((108, 5), -0.2))
         method.learn(SPACE, {"top": dense})
     with pytest.raises(ValueError, match="max_steps is 0"):
-        b.MaxOfTasks(max_steps=0)
+        MaxOfTasks(max_steps=0)
     with pytest.raises(TypeError, match="abstract"):
-        b.Baseline()
+        Baseline()
     with pytest.raises(ValueError, match="never ends"):
         free = TaskSpace(from_text("A..B", step_reward=0.0))
-        b.exact_features(free.task(["A"]))
+        exact_features(free.task(["A"]))
 
 
 def test_an_outcome_is_the_return_cut_off_and_where_it_ends(learned):
     task = WORLD.find_task("top & left")
-    actions = learned[b.AverageOfTasks].actions("top & left")
+    actions = learned[AverageOfTasks].actions("top & left")
     result = experiment.outcome(task, np.eye(5)[actions], 100)
     exact = policy_return(task, actions)[:104]
     expected = np.where(np.isneginf(exact), -0.1 * 100, exact)
@@ -361,7 +372,7 @@ def test_an_outcome_is_the_return_cut_off_and_where_it_ends(learned):
 
 def test_an_outcome_with_random_ties_is_that_of_played_episodes(learned):
     task = WORLD.find_task("top & left")
-    choices = learned[b.AverageOfTasks].choices("top & left")
+    choices = learned[AverageOfTasks].choices("top & left")
     policy = choices / choices.sum(axis=1, keepdims=True)
     result = experiment.outcome(task, policy, 100)
     rng = np.random.default_rng(0)
@@ -382,25 +393,25 @@ def test_an_outcome_with_random_ties_is_that_of_played_episodes(learned):
 def test_the_experiment_compares_all_methods_on_all_tasks(tmp_path):
     result = experiment.run(experiment.QUICK)
     table = result.table
-    assert table.n_rows == len(b.ALL) * 16
+    assert table.n_rows == len(ALL) * 16
     one_worker = experiment.run(experiment.QUICK, workers=1).table
     assert one_worker.to_csv() == table.to_csv()
-    for method in b.ALL:
+    for method in ALL:
         rows = table.where(method=method.title)
         told = rows.where(expressible=1)
         assert np.isnan(rows.where(expressible=0)["mean"]).all()
         assert (told["mean"] <= told["optimum"] + 1e-9).all()
         np.testing.assert_allclose(told["mean"] + told["gap"], told["optimum"])
-        if method not in (b.AverageOfTasks, b.FeaturesOfTasks):
+        if method not in (AverageOfTasks, FeaturesOfTasks):
             assert (told["optimal_runs"] == told["runs"]).all()
             assert not told["failure_rate"].any() and not told["random_ties_failure_rate"].any()
-    average = table.where(method=b.AverageOfTasks.title, task="top & left").rows()[0]
+    average = table.where(method=AverageOfTasks.title, task="top & left").rows()[0]
     assert average["failure_rate"] == pytest.approx(67 / 104)
     assert 0.01 < average["random_ties_failure_rate"] < 0.2
     result.save(tmp_path)
     assert load("baselines", tmp_path).table.to_csv() == table.to_csv()
     text = experiment.summary(result)
-    assert all(method.title in text for method in b.ALL)
+    assert all(method.title in text for method in ALL)
 
 
 def test_a_config_is_checked():

@@ -16,7 +16,7 @@ from taskalgebra.drawing.image import (
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 STAY = 4

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from taskalgebra import envs
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import optimal_v
 
 ID = "TaskAlgebra/FourRooms-v0"

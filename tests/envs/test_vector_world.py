@@ -9,7 +9,7 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.vector_world import VectorWorld
 from taskalgebra.envs.world import World
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 ID = "TaskAlgebra/FourRooms-v0"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from taskalgebra.evaluation.play import policy_return, rollouts
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 UP, RIGHT, DOWN, LEFT, STAY = range(5)

@@ -10,7 +10,9 @@ from gymnasium.vector.utils import batch_space
 
 from taskalgebra.envs.vector_world import VectorWorld
 from taskalgebra.envs.world import World
-from taskalgebra.evaluation.play import Evaluation, play, policy_return
+from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.evaluation.rollout import play
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace

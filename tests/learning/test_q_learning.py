@@ -22,9 +22,9 @@ from taskalgebra.learning.q_learning import (
 )
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
+from taskalgebra.worlds.chance import Stream
 from taskalgebra.worlds.grid import absorbing_only, from_text
-from taskalgebra.worlds.stream import Stream
 
 
 def learned_in_python(world, stop, settings, seed, r_bar_min):

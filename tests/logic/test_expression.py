@@ -14,22 +14,19 @@ from hypothesis import strategies as st
 
 from taskalgebra.logic.expression import (
     FALSE,
-    MAX_NAMES,
     MAX_TEXT,
     TRUE,
     And,
-    CanonicalForm,
     Constant,
     Expression,
-    ExpressionError,
     Name,
     Not,
     Or,
     Xor,
-    all_functions,
-    from_truth_table,
-    parse,
 )
+from taskalgebra.logic.formulas import all_functions, from_truth_table, parse
+from taskalgebra.logic.text import ExpressionError
+from taskalgebra.logic.truth import MAX_NAMES, CanonicalForm
 
 A, B, C, D = (Name(name) for name in "abcd")
 

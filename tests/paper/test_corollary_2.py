@@ -8,7 +8,7 @@ import taskalgebra as ta
 from oracles import plain_q_of_task
 from strategies import spaces, two_valued
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.expression import all_functions, parse
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning.exact import q_bar_star
 
 

@@ -8,7 +8,7 @@ from strategies import costly, real_valued, spaces
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 

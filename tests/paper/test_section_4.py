@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import taskalgebra as ta
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.expression import all_functions
+from taskalgebra.logic.formulas import all_functions
 from taskalgebra.theory.base_tasks import (
     expression_for_goals,
     expression_of,

@@ -20,7 +20,7 @@ from taskalgebra.planning.exact import (
     return_to_goal,
 )
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from taskalgebra.planning.exact import optimal_v, plan, q_bar_star
 from taskalgebra.planning.stochastic import ConvergenceError, ShortestPaths
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 

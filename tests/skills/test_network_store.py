@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load, save
+from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import weights_of
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 from taskalgebra.skills import network_store
-from taskalgebra.skills.folder import StoreError
 
 WORLD = corridor_world()
 SEEN = np.eye(10, dtype=np.float32)

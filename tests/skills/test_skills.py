@@ -8,13 +8,14 @@ import pytest
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
-from taskalgebra.logic.expression import all_functions, parse
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import PlannedQ, plan
-from taskalgebra.skills.skills import Agent, load, solve
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.making import load, solve
 from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 ROOMS = FourRooms()
@@ -380,7 +381,7 @@ def test_a_state_that_does_not_exist_is_refused(kind, state):
     script = f"""
 from taskalgebra.planning import exact as planning
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.skills.skills import solve
+from taskalgebra.skills.making import solve
 if {kind!r} == "planned":
     planning.LARGEST_TABLE = 10
 agent = solve(FourRooms())["top"]

@@ -8,7 +8,7 @@ import pytest
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 from taskalgebra.worlds.gym_table import from_gymnasium
 

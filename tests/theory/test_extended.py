@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory import extended
 from taskalgebra.theory.tables import TableBounds, TabularQ, compose_values
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, compose
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 
 class Counted(ExtendedQ):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from taskalgebra.logic.expression import Name
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
 WORLD = from_text("A.B\n..C", step_reward=-0.125)  # 6 cells and 3 absorbing states

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from taskalgebra.planning.exact import PositiveCycleError, optimal_v, plan
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds import cycles
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 
 def reachable(successors):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskalgebra.worlds.finite import from_arrays, from_outcomes
+from taskalgebra.worlds.build import from_arrays, from_outcomes
 
 CHAIN = [[1, 0], [2, 0], [2, 2]]  # 0 → 1 → 2, and back to 0; state 2 is the goal
 GOOD = {"dynamics": CHAIN, "step_reward": -1.0, "goals": [2]}

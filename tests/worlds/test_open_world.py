@@ -13,7 +13,7 @@ import taskalgebra as ta
 from laws import broken_laws
 from taskalgebra.envs.world import World
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import all_functions
+from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import Plan, optimal_v, q_bar_star
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import expression_of, minimal_base_tasks, n_expressible

@@ -16,9 +16,10 @@ import numpy as np
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
-from taskalgebra.logic.expression import all_functions
+from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v
-from taskalgebra.skills.skills import Agent, solve
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.making import solve
 
 PICTURE = Path("taskalgebra-demo.png")
 

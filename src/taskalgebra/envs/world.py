@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -21,10 +20,12 @@ import numpy as np
 from taskalgebra.arrays import BoolArray, Image
 from taskalgebra.drawing.image import Drawing
 from taskalgebra.drawing.terminal import goals_to_mark, snapshot
+from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import listed
+from taskalgebra.validation import checked_action, one_of
+from taskalgebra.worlds.chance import outcome
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.grid import absorbing_only
 
@@ -78,11 +79,7 @@ class World(GoalEnv, gym.Env[Any, Any]):
         self.task = TRUE if task is None else task
 
     def _checked_render_mode(self, mode: str | None) -> str | None:
-        if mode is not None and mode not in RENDER_MODES:
-            raise ValueError(
-                f"render_mode is {mode!r}, expected None, "
-                f"{' or '.join(repr(known) for known in RENDER_MODES)}"
-            )
+        one_of(mode, (None, *RENDER_MODES), "render_mode")
         if self.space.mdp.cells is None:
             self.metadata = {**self.metadata, "render_modes": []}
             if mode is not None:
@@ -172,18 +169,7 @@ class World(GoalEnv, gym.Env[Any, Any]):
         if self.state is None:
             raise gym.error.ResetNeeded("call reset() before step()")
         mdp = self.mdp
-        try:
-            a = index(action)
-        except TypeError:
-            raise ValueError(
-                f"action is {action!r}, expected a whole number from 0 to {mdp.n_actions - 1} "
-                f"for {listed(mdp.action_names)}"
-            ) from None
-        if not 0 <= a < mdp.n_actions:
-            raise ValueError(
-                f"action {a} does not exist; actions are {listed(mdp.action_names)}, "
-                f"numbered from 0 to {mdp.n_actions - 1}"
-            )
+        a = checked_action(action, mdp.action_names)
         s = self.state
         goal = int(mdp.goal_of_state[s])
         if goal != NO_GOAL:
@@ -191,20 +177,14 @@ class World(GoalEnv, gym.Env[Any, Any]):
             return s, float(self._task.goal_reward[goal]), True, False, {"goal": goal}
         k, end = mdp.offset[s * mdp.n_actions + a : s * mdp.n_actions + a + 2].tolist()
         if end - k > 1:
-            left = self._uniform()
-            while k < end - 1 and left >= mdp.probability[k]:
-                left -= mdp.probability[k]
-                k += 1
+            k = outcome(k, end - 1, mdp.probability, self._uniform())
         self.state = self._shown = int(mdp.successor[k])
         return self.state, float(self._task.steps[s, a]), False, False, {"goal": NO_GOAL}
 
     def render(self) -> Any:
         """The map with the agent, as the render mode asks; without an agent before a reset."""
         if self.render_mode is None:
-            gym.logger.warn(
-                "render() was called without a render mode; choose one when the environment is "
-                'made: render_mode="ansi" or render_mode="rgb_array"'
-            )
+            warn_of_no_render_mode(RENDER_MODES)
             return None
         return self.frame(self._shown)
 

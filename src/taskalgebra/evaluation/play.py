@@ -15,6 +15,7 @@ from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance
 from taskalgebra.worlds import graph
+from taskalgebra.worlds.chance import State, sampled, seeded
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 NO_LIMIT = 2**62
@@ -53,7 +54,7 @@ def rollouts(
         chosen,
         starts,
         limits,
-        rng,
+        seeded(int(rng.integers(2**63))),
     )
     ended = ends != NO_GOAL
     goals = np.where(ended, mdp.goal_of_state[ends], NO_GOAL)
@@ -71,7 +72,7 @@ def _play(
     actions: NDArray[np.int64],
     starts: IntArray,
     limits: NDArray[np.int64],
-    rng: np.random.Generator,
+    stream: State,
 ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """Returns before the terminal reward, steps, and the absorbing state reached or −1."""
     n_actions = step_reward.shape[1]
@@ -87,14 +88,7 @@ def _play(
                 break
             a = actions[s]
             returns[i] += step_reward[s, a]
-            k = offset[s * n_actions + a]
-            last = offset[s * n_actions + a + 1] - 1
-            if k < last:
-                threshold = rng.random()
-                while k < last and threshold >= probability[k]:
-                    threshold -= probability[k]
-                    k += 1
-            s = successor[k]
+            s = successor[sampled(offset, probability, s * n_actions + a, stream)]
     return returns, steps, ends
 
 

@@ -25,17 +25,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, IntArray
-from taskalgebra.compiled import kernel
+from taskalgebra.learning.kernels import AT_START, advance
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, finite, instance
+from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import FiniteMDP
-from taskalgebra.worlds.stream import State, following, seeded
 
-AT_START = -1
 NO_LIMIT = 2**62
 NO_OPTIMUM = np.empty((0, 0, 0))
 CHUNK = 2_000_000
@@ -201,7 +199,7 @@ def _learn(
     run.q = run.q.copy()  # learning writes into it; a table taken from the run before stays
     try:
         while True:
-            run.converged = _advance(
+            run.converged = advance(
                 world.offset,
                 world.successor,
                 world.probability,
@@ -232,182 +230,3 @@ def _learn(
         run.n_steps, run.n_episodes, run.position = counters[:3].tolist()
         run.interrupted = True
         return run
-
-
-@kernel
-def _advance(
-    offset: NDArray[np.int64],
-    successor: IntArray,
-    probability: Array,
-    step_reward: Array,
-    goal_of_state: IntArray,
-    goal_reward: Array,
-    starts: IntArray,
-    r_bar_min: float,
-    plain: bool,
-    alpha: float,
-    epsilon: float,
-    gamma: float,
-    q: Array,
-    seen: IntArray,
-    counters: NDArray[np.int64],
-    stream: State,
-    optimum: Array,
-    tolerance: float,
-    last_step: int,
-    last_episode: int,
-) -> bool:
-    """Run until a limit; return whether the table agrees with the optimum.
-
-    The values V(s, g) = max_a Q(s, g, a) are kept beside the table: a target is then one look, not
-    one an action.  And most updates change nothing in the end, which is known without looking at
-    any value: where the outcome is certain, entries that an update would leave alone are left alone
-    until V(s', ·) moves.  So the step is noted at which the entries (s, ·, a) were last `settled`,
-    and the one at which V(s, ·) last `moved`.  With settled entries, a step takes the same time for
-    any number of goals.
-
-    `wrong` counts the entries of met goals that differ from the optimum, and the goals not met yet,
-    so that the test before every step costs nothing.
-    """
-    n_states, n_slices, n_actions = q.shape
-    steps, episodes, s, n_seen = counters[0], counters[1], counters[2], counters[3]
-    s0, s1 = stream[0], stream[1]
-    deterministic = successor.size == step_reward.size
-    may_be_greedy = epsilon < 1.0 and n_seen > 0
-    keep = 1.0 - alpha
-    step_rewards = step_reward.ravel()
-    v = np.empty((n_states, n_slices))
-    for state in range(n_states):
-        for i in range(n_slices):
-            v[state, i] = _best(q, state, i)
-    settled = np.zeros(n_states * n_actions, np.int64)
-    moved = np.zeros(n_states, np.int64)
-    testing = optimum.size > 0
-    wrong = n_slices - n_seen if testing else 1
-    for i in range(n_seen):
-        if testing:
-            wrong += _wrong_of(q, optimum, seen[i], tolerance)
-    while steps < last_step and wrong > 0:
-        if s < 0:
-            number, s0, s1 = following(s0, s1)
-            s = np.int64(starts[int(number * starts.size)])
-        greedy = False
-        if may_be_greedy:
-            number, s0, s1 = following(s0, s1)
-            greedy = number >= epsilon
-        if greedy:
-            a = np.uint64(_greedy_action(q, s, seen, n_seen))
-        else:
-            number, s0, s1 = following(s0, s1)
-            a = np.uint64(np.int64(number * n_actions))
-        steps += 1
-        here = there = np.uint64(s)
-        pair = here * np.uint64(n_actions) + a
-        certain = True
-        end = goal_of_state[here]
-        if end < 0:
-            k = pair
-            if not deterministic:
-                last = np.uint64(offset[k + np.uint64(1)] - 1)
-                k = np.uint64(offset[k])
-                certain = k == last
-                if not certain:  # an outcome that is certain draws nothing
-                    number, s0, s1 = following(s0, s1)
-                    while k < last and number >= probability[k]:
-                        number -= probability[k]
-                        k += np.uint64(1)
-            there = np.uint64(successor[k])
-        if settled[pair] <= moved[there]:
-            if testing:
-                wrong -= _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
-            reward = step_rewards[pair]
-            settles, moves = certain, False
-            for i in range(n_seen):
-                g = np.uint64(seen[i])
-                target = reward + gamma * v[there, g]
-                if end >= 0:
-                    target = goal_reward[end] if plain or seen[i] == end else r_bar_min
-                new = keep * q[here, g, a] + alpha * target
-                q[here, g, a] = new
-                settles &= keep * new + alpha * target == new  # once more would change nothing
-                best = _best(q, here, g)
-                moves |= best != v[here, g]
-                v[here, g] = best
-            if testing:
-                wrong += _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
-            if settles:
-                settled[pair] = steps
-            if moves:
-                moved[here] = steps
-        s = np.int64(there)
-        if end >= 0:
-            if not plain and not _contains(seen, n_seen, end):
-                seen[n_seen] = end
-                n_seen += 1
-                may_be_greedy = epsilon < 1.0
-                moved[:] = steps  # the entries of the new goal are not settled anywhere
-                if testing:
-                    wrong += _wrong_of(q, optimum, end, tolerance) - 1
-            s = AT_START
-            episodes += 1
-            if episodes >= last_episode:
-                break
-    counters[0], counters[1], counters[2], counters[3] = steps, episodes, s, n_seen
-    stream[0], stream[1] = s0, s1
-    return bool(wrong == 0)
-
-
-@kernel
-def _best(q: Array, s: int | np.uint64, g: int | np.uint64) -> float:
-    """V(s, g) = max_a Q(s, g, a)."""
-    best: float = q[s, g, 0]
-    for a in range(1, q.shape[2]):
-        best = max(best, q[s, g, a])
-    return best
-
-
-@kernel
-def _contains(seen: IntArray, n_seen: int, goal: int) -> bool:
-    for i in range(n_seen):
-        if seen[i] == goal:
-            return True
-    return False
-
-
-@kernel
-def _greedy_action(q: Array, s: int, seen: IntArray, n_seen: int) -> int:
-    """argmax_a max_{g met} Q(s, g, a); of tied actions the first."""
-    best, chosen = -np.inf, 0
-    for a in range(q.shape[2]):
-        for i in range(n_seen):
-            if q[s, seen[i], a] > best:
-                best, chosen = q[s, seen[i], a], a
-    return chosen
-
-
-@kernel
-def _wrong_of(q: Array, optimum: Array, g: int, tolerance: float) -> int:
-    """Entries of one goal that differ from the optimum."""
-    wrong = 0
-    for s in range(q.shape[0]):
-        for a in range(q.shape[2]):
-            wrong += abs(q[s, g, a] - optimum[s, g, a]) > tolerance
-    return wrong
-
-
-@kernel
-def _wrong_at(
-    q: Array,
-    optimum: Array,
-    s: np.uint64,
-    a: np.uint64,
-    seen: IntArray,
-    n_seen: int,
-    tolerance: float,
-) -> int:
-    """Entries of one state and action, and of all goals met, that differ from the optimum."""
-    wrong = 0
-    for i in range(n_seen):
-        g = np.uint64(seen[i])
-        wrong += abs(q[s, g, a] - optimum[s, g, a]) > tolerance
-    return wrong

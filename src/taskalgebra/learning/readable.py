@@ -16,8 +16,9 @@ import gymnasium as gym
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.learning.q_learning import AT_START, Run, Settings, Stop, begin
-from taskalgebra.worlds.stream import Stream
+from taskalgebra.learning.kernels import AT_START
+from taskalgebra.learning.q_learning import Run, Settings, Stop, begin
+from taskalgebra.worlds.chance import Stream
 
 
 def goal_oriented_q_learning(

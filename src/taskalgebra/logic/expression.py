@@ -1,31 +1,14 @@
-r"""Boolean formulas over task names, as immutable trees.
+"""Boolean formulas over task names, as immutable trees.
 
-    >>> formula = parse("top ^ left")
+    >>> formula = Name("top") ^ Name("left")
     >>> formula.evaluate({"top": 0b0011, "left": 0b0101})
     6
     >>> str(formula.simplify())
     'left & ~top | ~left & top'
 
-The operators, from the tightest to the loosest:
-
-| written    | also                  | means        | several in a row |
-|------------|-----------------------|--------------|------------------|
-| `~a`       | `not a`  `¬a`         | not          |                  |
-| `a & b`    | `a and b`  `a ∧ b`    | and          | left to right    |
-| `a nand b` |                       | `~(a & b)`   | together with &  |
-| `a ^ b`    | `a xor b`  `⊻`  `⊕`   | exclusive or | left to right    |
-| `a \| b`   | `a or b`  `a ∨ b`     | or           | left to right    |
-| `a nor b`  |                       | `~(a \| b)`  | together with \| |
-| `a -> b`   | `a implies b`  `→`    | `~a \| b`    | right to left    |
-| `a <-> b`  | `a iff b`  `↔`        | `~(a ^ b)`   | left to right    |
-
-`true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in any
-letter case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
-
 `evaluate` uses only `&  |  ~  ^` of whatever the names stand for, so one tree serves truth values,
 sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` compares what
-they mean.  The meaning of a formula of K names is one of 2^(2^K) truth tables, kept as integers:
-bit i is the value under the assignment in which name j is true exactly when bit j of i is set.
+they mean (`logic.truth`).  Formulas are made from text and from truth tables in `logic.formulas`.
 
 No method recurses, and each takes time linear in the number of distinct subtrees (printing: in the
 length of the text).
@@ -34,20 +17,17 @@ length of the text).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, cast, final
 
 from taskalgebra.logic.algebra import BooleanElement
-from taskalgebra.logic.steps import Step, operand_places, run, steps
-from taskalgebra.logic.sum_of_products import Cube, all_true, name_tables, sum_of_products
-from taskalgebra.logic.text import ExpressionError, postfix, quote, unknown_name
+from taskalgebra.logic.steps import Step, names_of, operand_places, run, steps
+from taskalgebra.logic.sum_of_products import Cube, sum_of_products
+from taskalgebra.logic.text import ExpressionError, quote, unknown_name
+from taskalgebra.logic.truth import CanonicalForm, canonical_form, checked_names, truth_table
 
 T = TypeVar("T")
-
-MAX_NAMES = 20
-"""Truth tables have at most 2²⁰ rows."""
 
 MAX_TEXT = 100_000_000
 """The longest text that `str` writes; shared subtrees can make a small tree longer than memory."""
@@ -145,7 +125,7 @@ class Expression(BooleanElement):
     @property
     def names(self) -> tuple[str, ...]:
         """The distinct names in order of first appearance."""
-        return tuple(content for kind, content, _ in steps(self) if kind == "name")
+        return names_of(steps(self))
 
     def evaluate(
         self, elements: Mapping[str, T], *, universal: T | None = None, empty: T | None = None
@@ -173,7 +153,7 @@ class Expression(BooleanElement):
     def steps_over(self, names: Collection[str]) -> list[Step]:
         """The distinct subtrees, operands first, of a formula over these names.
 
-        For callers that evaluate one formula many times, by `expression_steps.run`.
+        For callers that evaluate one formula many times, by `steps.run`.
 
         Raises:
             ExpressionError: If the formula has another name.
@@ -205,27 +185,13 @@ class Expression(BooleanElement):
         """
         if names is None:
             todo = steps(self)
-            order = _checked_names([content for kind, content, _ in todo if kind == "name"])
-        else:
-            order = _checked_names(names)
-            todo = self.steps_over(order)
-        true = all_true(len(order))
-        tables = dict(zip(order, name_tables(len(order)), strict=True))
-        return run(todo, tables, true, 0) & true
+            return truth_table(todo, names_of(todo))
+        order = checked_names(names)
+        return truth_table(self.steps_over(order), order)
 
     def canonical(self) -> CanonicalForm:
         """The meaning of the formula: two formulas are equivalent iff these are equal."""
-        order = _checked_names(sorted(self.names))
-        table = self.truth_table(order)
-        needed = [
-            name
-            for j, (name, its_table) in enumerate(zip(order, name_tables(len(order)), strict=True))
-            if (table << (1 << j) ^ table) & its_table
-        ]
-        true = all_true(len(needed))
-        values = dict.fromkeys(order, 0)  # a name without influence may as well be false
-        values.update(zip(needed, name_tables(len(needed)), strict=True))
-        return CanonicalForm(tuple(needed), self.evaluate(values, universal=true, empty=0) & true)
+        return canonical_form(steps(self))
 
     def equivalent(self, other: Expression) -> bool:
         """Whether both formulas mean the same, under every assignment."""
@@ -239,7 +205,8 @@ class Expression(BooleanElement):
         6 names, the sum is irredundant and its products are prime, but another may be shorter.
         """
         canonical = self.canonical()
-        return from_truth_table(canonical.table, canonical.names)
+        cubes = sum_of_products(canonical.table, 0, len(canonical.names))
+        return sum_of_cubes(cubes, canonical.names)
 
 
 @final
@@ -404,18 +371,7 @@ def _written(root: Expression) -> Iterator[str]:
             stack.extend(top._pieces()[::-1])
 
 
-_BUILDERS: Final[dict[str, Any]] = {
-    "name": Name,
-    "constant": Constant,
-    "not": Not,
-    "and": And,
-    "xor": Xor,
-    "or": Or,
-    "nand": lambda a, b: Not(And(a, b)),
-    "nor": lambda a, b: Not(Or(a, b)),
-    "implies": lambda a, b: Or(Not(a), b),
-    "iff": lambda a, b: Not(Xor(a, b)),
-}
+_NODES: Final[dict[str, Any]] = {node.kind: node for node in (Name, Constant, Not, And, Xor, Or)}
 
 
 def _from_steps(todo: list[Step]) -> Expression:
@@ -423,63 +379,13 @@ def _from_steps(todo: list[Step]) -> Expression:
     nodes: list[Expression] = []
     for step in todo:
         operands = [nodes[place] for place in operand_places(step)] or step[1:2]
-        nodes.append(_BUILDERS[step[0]](*operands))
+        nodes.append(_NODES[step[0]](*operands))
     return nodes[-1]
 
 
-def parse(text: str, names: Iterable[str] | None = None) -> Expression:
-    """The tree of a formula; the module docstring has the grammar.
-
-    Args:
-        text: The formula.
-        names: The names that may occur, or None for any.
-
-    Raises:
-        ExpressionError: If the text is not a formula, with the place of the first mistake.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"a formula is a str, not {text!r}")
-    if isinstance(names, str):
-        raise TypeError(f"names is a collection of names, not the one text {names!r}")
-    leaves: dict[str, Expression] = {}
-    stack: list[Expression] = []
-    for symbol in postfix(text, names):
-        if symbol.kind == "name":
-            leaf = leaves.get(symbol.name)
-            if leaf is None:
-                leaf = leaves[symbol.name] = Name(symbol.name)
-            stack.append(leaf)
-        elif symbol.kind in ("true", "false"):
-            stack.append(TRUE if symbol.kind == "true" else FALSE)
-        elif symbol.kind == "not":
-            stack[-1] = Not(stack[-1])
-        else:
-            right = stack.pop()
-            stack[-1] = _BUILDERS[symbol.kind](stack[-1], right)
-    return stack[0]
-
-
-@dataclass(frozen=True)
-class CanonicalForm:
-    """A Boolean function: the names it depends on, sorted, and its truth table over them."""
-
-    names: tuple[str, ...]
-    table: int
-
-
-def from_truth_table(table: int, names: Sequence[str], dont_care: int = 0) -> Expression:
-    """A shortest sum of products with this truth table; see `Expression.simplify`.
-
-    Args:
-        table: Bit i is the value under assignment i.
-        names: The names, the first one for bit 0 of i.  Up to 6 names, no sum is shorter.
-        dont_care: The assignments whose value does not matter.
-    """
-    order = _checked_names(names)
-    if not (0 <= table <= all_true(len(order)) and 0 <= dont_care <= all_true(len(order))):
-        raise ValueError(f"a truth table of {len(order)} names has {1 << len(order)} bits")
-    cubes = sum_of_products(table, dont_care, len(order))
-    return reduce(Or, (_product(cube, order) for cube in cubes)) if cubes else FALSE
+def sum_of_cubes(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:
+    """A sum of products as a tree; bit j of a cube is the name j."""
+    return reduce(Or, (_product(cube, names) for cube in cubes)) if cubes else FALSE
 
 
 def _product(cube: Cube, names: Sequence[str]) -> Expression:
@@ -489,23 +395,3 @@ def _product(cube: Cube, names: Sequence[str]) -> Expression:
         if (cube.positive | cube.negative) >> j & 1
     ]
     return reduce(And, literals) if literals else TRUE
-
-
-def all_functions(names: Sequence[str]) -> Iterator[Expression]:
-    """All 2^(2^K) Boolean functions of K names in the order of their truth tables, simplified."""
-    order = _checked_names(names)
-    return (from_truth_table(table, order) for table in range(all_true(len(order)) + 1))
-
-
-def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of a truth table: different ones, and not too many."""
-    if isinstance(names, str):
-        raise TypeError(f"names is a sequence of names, not the one text {names!r}")
-    order = tuple(names)
-    if len(set(order)) < len(order):
-        raise ValueError(f"the names {order} are not all different")
-    if len(order) > MAX_NAMES:
-        raise ExpressionError(
-            f"a truth table of {len(order)} names is too large; at most {MAX_NAMES} names"
-        )
-    return order

@@ -57,6 +57,11 @@ def steps(root: Node) -> list[Step]:
     return list(places)
 
 
+def names_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The distinct names, in order of first appearance."""
+    return tuple(content for kind, content, _ in steps if kind == "name")
+
+
 def operand_places(step: Step) -> tuple[int, ...]:
     """The places of the operands of a step."""
     kind, first, second = step

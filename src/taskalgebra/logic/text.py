@@ -1,6 +1,6 @@
 """The written form of expressions: tokens, grammar, names and error messages.
 
-The table of operators stands in `logic.expression`; here it is `_SYMBOLS`.  A name is an
+The table of operators stands in `logic.formulas`; here it is `_SYMBOLS`.  A name is an
 identifier, or any text in quotes, where a backslash takes the next character as it is.
 
 `postfix` turns text into the operands and operators of the formula, operands first.  It runs in

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
-from taskalgebra.logic.expression import Expression, all_functions, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
 from taskalgebra.theory.base_tasks import expression_of, n_expressible

@@ -14,8 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from taskalgebra.arrays import BoolArray
-from taskalgebra.logic.expression import MAX_NAMES, Expression, from_truth_table
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import from_truth_table
 from taskalgebra.logic.sum_of_products import all_true
+from taskalgebra.logic.truth import MAX_NAMES
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import instance
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Image, Observations
-from taskalgebra.logic.expression import Expression, parse
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 

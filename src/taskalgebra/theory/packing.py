@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from taskalgebra.theory.family import Arrays, Words
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
-from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")

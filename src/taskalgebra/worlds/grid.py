@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.validation import instance, listed
-from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.finite import FiniteMDP
 
 WALL, FREE = "#", "."
 ACTIONS = ("up", "right", "down", "left", "stay")

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from taskalgebra.validation import finite
-from taskalgebra.worlds.finite import FiniteMDP, from_outcomes
+from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.finite import FiniteMDP
 
 
 def from_gymnasium(

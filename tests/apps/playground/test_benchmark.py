@@ -8,7 +8,7 @@ import pytest
 
 import playground as benchmark
 from report import Report
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 
 
 def test_the_expressions_differ_and_mean_many_things():

@@ -17,7 +17,7 @@ from taskalgebra.apps.playground.schema import SolveAnswer, SolveRequest, WorldD
 from taskalgebra.apps.playground.solving import solve
 from taskalgebra.apps.playground.worlds import WorldCache
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.expression import all_functions, from_truth_table, parse
+from taskalgebra.logic.formulas import all_functions, from_truth_table, parse
 from taskalgebra.theory.rewards import r_bar_min_of
 
 MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))

@@ -14,7 +14,7 @@ import taskalgebra as ta
 from boxman_oracle import SlowBoxman
 from taskalgebra.envs.boxman.board import MOVES, PAPER_MAP, PAPER_OBJECTS, PICK_UP
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -221,7 +221,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
     [
         ({"layout": "fix"}, "layout is 'fix', expected 'fixed' or 'random'"),
         ({"collect": "grab"}, "collect is 'grab', expected 'pick-up' or 'touch'"),
-        ({"render_mode": "ansi"}, "render_mode is 'ansi', expected None or 'rgb_array' or 'human'"),
+        ({"render_mode": "ansi"}, "render_mode is 'ansi', expected None, 'rgb_array' or 'human'"),
         ({"objects": {"green square": (1, 1)}}, "unknown object 'green square'"),
         ({"objects": {}}, "there is no object"),
         ({"objects": "blue square"}, "objects is the text 'blue square', expected a list"),

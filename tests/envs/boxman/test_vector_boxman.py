@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.vector import VectorBoxman
-from taskalgebra.evaluation.play import play
+from taskalgebra.evaluation.rollout import play
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace

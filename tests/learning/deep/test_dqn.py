@@ -425,7 +425,7 @@ def test_weights_that_break_in_the_last_update_of_a_chapter_are_noticed_at_once(
         ({"low": -math.inf}, "low = -inf is not below high = 0.0, both finite"),
         ({"low": math.nan}, "low = nan"),
         ({"spacing": 0.7}, "spacing = 0.7 does not divide the returns"),
-        ({"network": "resnet"}, "network is 'resnet', expected 'egocentric' or 'planning'"),
+        ({"network": "resnet"}, "'resnet', expected 'egocentric', 'planning' or 'paper'"),
         ({"chapter": 10, "steps_per_update": 4.0}, "so that nothing new would be seen"),
     ],
     ids=str,

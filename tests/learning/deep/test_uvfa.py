@@ -239,7 +239,7 @@ def test_every_network_has_a_name_in_the_settings():
 
 def test_an_unknown_network_is_refused():
     with pytest.raises(
-        ValueError, match="network is 'resnet', expected 'egocentric' or 'planning'"
+        ValueError, match="network is 'resnet', expected 'egocentric', 'planning' or 'paper'"
     ):
         made("resnet", (84, 84, 3))
 

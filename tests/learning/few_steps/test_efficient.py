@@ -21,9 +21,9 @@ from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
+from taskalgebra.worlds.chance import Stream
 from taskalgebra.worlds.grid import from_text
-from taskalgebra.worlds.stream import Stream
 
 NONE = Ideas(one_stream=False, warm_start=False, replay=False, explore=False)
 PENALTY = -46.2
@@ -210,7 +210,7 @@ def test_the_command_writes_the_result_and_prints_a_table(tmp_path, capsys):
 
 
 def test_the_shipped_result_is_what_the_code_gives():
-    shipped = load(experiment.NAME, Path(__file__).parent.parent / "results" / "tabular")
+    shipped = load(experiment.NAME, Path(__file__).parents[3] / "results" / "tabular")
     assert shipped.config["runs"] == 100
     ours = shipped.table.where(idea=experiment.OURS)["steps"]
     assert ours.size == 100 and ours.mean() <= 2000

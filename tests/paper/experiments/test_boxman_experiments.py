@@ -19,8 +19,9 @@ from boxman_skills import (
     write_untrained,
 )
 from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.threads import one_thread
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments import (
     boxman_returns,
     boxman_tables,
@@ -45,7 +46,6 @@ from taskalgebra.paper.experiments.boxman_settings import (
 from taskalgebra.paper.experiments.record import Result, Table, load
 from taskalgebra.paper.figures import boxman_film, deep_gallery
 from taskalgebra.paper.figures.drawings import Film, Still
-from taskalgebra.skills.folder import StoreError
 
 FEW = 6
 

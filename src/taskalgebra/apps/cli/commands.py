@@ -11,8 +11,8 @@ import typer
 from rich.markup import escape
 
 from taskalgebra.apps.cli import FAILED, INTERRUPTED, OK, USAGE
+from taskalgebra.folder import StoreError
 from taskalgebra.skills import catalogue
-from taskalgebra.skills.folder import StoreError
 
 if TYPE_CHECKING:
     from taskalgebra.skills.skills import Skills

@@ -21,8 +21,9 @@ from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.evaluation.play import Evaluation
-    from taskalgebra.skills.skills import Agent, Skills
+    from taskalgebra.evaluation.record import Evaluation
+    from taskalgebra.skills.agent import Agent
+    from taskalgebra.skills.skills import Skills
 
 MOST = 256
 """Tasks that `--all` is willing to play."""
@@ -76,7 +77,7 @@ def evaluate(
 
 def _all_agents(skills: Skills) -> list[Agent]:
     """An agent for each different task."""
-    from taskalgebra.logic.expression import all_functions
+    from taskalgebra.logic.formulas import all_functions
 
     if skills.n_expressible > MOST or len(skills) > 4:
         raise ValueError(

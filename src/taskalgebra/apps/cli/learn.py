@@ -105,7 +105,7 @@ def _tables(
     seed: int,
 ) -> Skills:
     from taskalgebra.skills import store
-    from taskalgebra.skills.skills import learn
+    from taskalgebra.skills.making import learn
 
     base = catalogue.base_tasks(name, world, tasks)
     store.FOLDER.claim(out)
@@ -166,7 +166,8 @@ def _networks(
     seed: int,
 ) -> Skills:
     from taskalgebra.skills import network_store
-    from taskalgebra.skills.skills import SHIPPED_AT, learn, load
+    from taskalgebra.skills.catalogue import SHIPPED_AT
+    from taskalgebra.skills.making import learn, load
 
     base = catalogue.base_tasks(name, world, tasks)
     network_store.FOLDER.claim(out)

@@ -10,8 +10,8 @@ import typer
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Json, Quiet, World
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.folder import MANIFEST
 from taskalgebra.skills import catalogue
-from taskalgebra.skills.folder import MANIFEST
 
 if TYPE_CHECKING:
     from taskalgebra.theory.tasks import Task

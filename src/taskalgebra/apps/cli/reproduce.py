@@ -82,7 +82,7 @@ def reproduce(
     quiet: Quiet = False,
 ) -> int:
     """Run the paper's experiments, draw its figures, judge its claims, and write the report."""
-    from taskalgebra.skills.folder import StoreError
+    from taskalgebra.folder import StoreError
 
     if train and skills:
         raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")

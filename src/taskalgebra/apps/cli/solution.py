@@ -21,7 +21,7 @@ from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.planning.exact import optimal_v
-from taskalgebra.skills.skills import Agent
+from taskalgebra.skills.agent import Agent
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import NO_GOAL

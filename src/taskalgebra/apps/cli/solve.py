@@ -25,7 +25,7 @@ from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.apps.cli.solution import Cell, Episode, Solution
-    from taskalgebra.evaluation.play import Evaluation
+    from taskalgebra.evaluation.record import Evaluation
 
 KINDS = (".png", ".svg", ".pdf", ".gif")
 EXAMPLES = (

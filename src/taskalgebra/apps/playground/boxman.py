@@ -31,7 +31,9 @@ from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import BoxmanRequest
 from taskalgebra.arrays import Image
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.skills.skills import SHIPPED_AT, Skills, load
+from taskalgebra.skills.catalogue import SHIPPED_AT
+from taskalgebra.skills.making import load
+from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import recover_q
 from taskalgebra.worlds.finite import NO_GOAL

@@ -1,31 +1,22 @@
 """What the page shows about an expression: mistakes in place, truth table, short form, counts.
 
-A truth table is an integer, as in `taskalgebra.logic.expression`.  The first task counts highest,
-so that its rows, read as binary numbers, are in order.  A goal's *label* is the row that it belongs
+A truth table is an integer, as in `taskalgebra.logic.truth`.  The first task counts highest, so
+that its rows, read as binary numbers, are in order.  A goal's *label* is the row that it belongs
 to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from taskalgebra.apps.playground.refusals import RefusedError
-from taskalgebra.logic.expression import (
-    FALSE,
-    TRUE,
-    And,
-    Expression,
-    Name,
-    Not,
-    Or,
-    from_truth_table,
-    parse,
-)
-from taskalgebra.logic.sum_of_products import EXACT_NAMES, Cube, irredundant_cover
+from taskalgebra.logic.expression import Expression, sum_of_cubes
+from taskalgebra.logic.formulas import from_truth_table, parse
+from taskalgebra.logic.sum_of_products import EXACT_NAMES, irredundant_cover
 from taskalgebra.logic.text import ExpressionError, token_end
 from taskalgebra.theory.base_tasks import n_expressible
 from taskalgebra.theory.tasks import Task
@@ -47,21 +38,11 @@ def read_expression(text: str, names: Sequence[str]) -> tuple[Expression, int]:
 @lru_cache(maxsize=4096)
 def simplified(table: int, names: tuple[str, ...]) -> Expression:
     """A sum of products: the shortest, or for 6 names, where that can take seconds, a short one."""
-    cubes = irredundant_cover(table, 0, len(names))
-    short = reduce(Or, [_product(cube, names[::-1]) for cube in cubes]) if cubes else FALSE
+    short = sum_of_cubes(irredundant_cover(table, 0, len(names)), names[::-1])
     canonical = short.canonical()
     if len(canonical.names) == EXACT_NAMES:
         return short
     return from_truth_table(canonical.table, canonical.names)
-
-
-def _product(cube: Cube, names: Sequence[str]) -> Expression:
-    literals: list[Expression] = [
-        Name(name) if cube.positive >> j & 1 else Not(Name(name))
-        for j, name in enumerate(names)
-        if (cube.positive | cube.negative) >> j & 1
-    ]
-    return reduce(And, literals) if literals else TRUE
 
 
 def labels_of(tasks: Mapping[str, Task], n_goals: int) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """Boxman, the video game of Section 5, as a Gymnasium environment: `TaskAlgebra/Boxman-v0`.
 
-The rules are in `boxman_board`, what networks see in `boxman_art`, what people see in
-`boxman_picture`, and many games at once in `vector_boxman`.  Observations are RGB images, 84 × 84
-on the board of the paper.  The goals are the six objects, and a goal is known to an agent by its
-*goal frame*, the image that it sees after it has collected the object.
+The rules are in `board`, what networks see in `art`, what people see in `picture`, and many games
+at once in `vector`.  Observations are RGB images, 84 × 84 on the board of the paper.  The goals are
+the six objects, and a goal is known to an agent by its *goal frame*, the image that it sees after
+it has collected the object.
 
     world = Boxman("blue & square")                     # the paper's layout, by pick-up
     world = Boxman("blue ^ square", layout="random")    # objects anywhere, at every reset
@@ -39,6 +39,7 @@ from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import Games, all_cells
 from taskalgebra.envs.boxman.picture import CELL, Picture
 from taskalgebra.envs.boxman.window import Window
+from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
 from taskalgebra.theory.goal_env import GoalEnv, Layout
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -290,10 +291,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     def render(self) -> Any:
         """The large picture as an image; with a window, which follows by itself, None."""
         if self.render_mode is None:
-            gym.logger.warn(
-                "render() was called without a render mode; choose one when the environment is "
-                'made: render_mode="rgb_array" or render_mode="human"'
-            )
+            warn_of_no_render_mode(RENDER_MODES)
             return None
         if not self._started:
             raise gym.error.ResetNeeded("call reset() before render()")

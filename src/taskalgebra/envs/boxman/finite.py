@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.boxman.board import MOVES, PICK_UP, STEP_REWARD, Board
 from taskalgebra.validation import listed
-from taskalgebra.worlds.finite import FiniteMDP, from_arrays
+from taskalgebra.worlds.build import from_arrays
+from taskalgebra.worlds.finite import FiniteMDP
 
 
 def finite_world(

@@ -1,34 +1,28 @@
-"""Many games of Boxman at once, moved and painted by compiled loops.
-
-The contract is that of `VectorWorld`: all games share one generator of random numbers, and after an
-episode the next call of `step` starts a new one, ignores the action and pays 0.
-"""
+"""Many games of Boxman at once, moved and painted by compiled loops."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.compiled import kernel
 from taskalgebra.envs.boxman.art import Frames
 from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.copies import Copies
+from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import Expression
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import checked_actions, count
+from taskalgebra.validation import checked_actions
 from taskalgebra.worlds.finite import NO_GOAL
 
-NO_LIMIT = 2**62
+RENDER_MODES = ("rgb_array",)
 Step = tuple[Frames, Array, BoolArray, BoolArray, dict[str, Any]]
 
 
-class VectorBoxman(VectorEnv[Frames, Any, Any]):
+class VectorBoxman(Copies[Frames]):
     """A batch of N games, each in an episode of its own.
 
     `infos["goal"]` is `[N]`: the object with which each episode ended, −1 while it goes on.
@@ -43,13 +37,14 @@ class VectorBoxman(VectorEnv[Frames, Any, Any]):
         num_envs: N.
         task: the task to play; by default that of the world, as it is now.  A later change of the
             world's task does not count.
-        max_episode_steps: after so many steps an episode is truncated; by default never.
+        max_episode_steps: the number of steps after which an episode is truncated; by default
+            never.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
         **Boxman.metadata,
-        "render_modes": ["rgb_array"],
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
+        **Copies.metadata,
+        "render_modes": list(RENDER_MODES),
     }
 
     def __init__(
@@ -61,22 +56,13 @@ class VectorBoxman(VectorEnv[Frames, Any, Any]):
         max_episode_steps: int | None = None,
     ) -> None:
         """Set up the games; nothing is started yet."""
+        super().__init__(world, num_envs, max_episode_steps)
         self.world = world
-        self.num_envs = count(num_envs, "num_envs")
-        self.max_episode_steps = (
-            None if max_episode_steps is None else count(max_episode_steps, "max_episode_steps")
-        )
         self.render_mode = "rgb_array" if world.render_mode == "rgb_array" else None
-        self.single_observation_space = world.observation_space
-        self.single_action_space = world.action_space
-        self.observation_space = batch_space(world.observation_space, self.num_envs)
-        self.action_space = batch_space(world.action_space, self.num_envs)
         self._games = world.games(self.num_envs)
         self.task = world.task if task is None else world.find_task(task)
         self._wanted = world.wanted_by(self.task)
-        self._ended = np.zeros(self.num_envs, np.bool_)
-        self._elapsed = np.zeros(self.num_envs, np.int64)
-        self._started = False
+        self._pays = np.append(self.task.goal_reward, STEP_REWARD)  # last, where NO_GOAL points
 
     @property
     def codes(self) -> Codes:
@@ -97,9 +83,7 @@ class VectorBoxman(VectorEnv[Frames, Any, Any]):
             self._games.start(np.arange(self.num_envs), self.np_random)
         else:
             self._games.codes[:] = self._given(given)
-        self._ended[:] = False
-        self._elapsed[:] = 0
-        self._started = True
+        self._begin()
         infos = self._infos(np.full(self.num_envs, NO_GOAL), self._ended)
         infos["optimal_return"] = self.world.optimal_returns(self._games.codes, self.task)
         infos["_optimal_return"] = np.ones(self.num_envs, np.bool_)
@@ -107,36 +91,21 @@ class VectorBoxman(VectorEnv[Frames, Any, Any]):
 
     def step(self, actions: ArrayLike) -> Step:
         """Move every game by its action; those whose episode has ended start a new one."""
-        if not self._started:
-            raise gym.error.ResetNeeded("call reset() before step()")
+        self._require_reset("step")
         names = self.world.space.action_names
         goals = self._games.step(checked_actions(actions, self.num_envs, names), self._wanted)
         if self._ended.any():
             self._games.start(np.flatnonzero(self._ended), self.np_random)
-        rewards = np.empty(self.num_envs)
-        terminated, truncated = np.empty((2, self.num_envs), np.bool_)
-        _settle(
-            goals,
-            self._ended,
-            self._elapsed,
-            self.task.goal_reward,
-            self.max_episode_steps or NO_LIMIT,
-            rewards,
-            terminated,
-            truncated,
-        )
+        rewards = self._pays[goals]
+        terminated, truncated = self._settle(goals, rewards)
         return self._games.frames(), rewards, terminated, truncated, self._infos(goals, terminated)
 
     def render(self) -> tuple[Any, ...] | None:
         """A large picture of every game."""
         if self.render_mode is None:
-            gym.logger.warn(
-                "render() was called without a render mode; choose one when the environment is "
-                'made: render_mode="rgb_array"'
-            )
+            warn_of_no_render_mode(RENDER_MODES)
             return None
-        if not self._started:
-            raise gym.error.ResetNeeded("call reset() before render()")
+        self._require_reset("render")
         return tuple(self.world.picture(self._games.codes))
 
     def _given(self, codes: ArrayLike) -> Codes:
@@ -161,32 +130,6 @@ class VectorBoxman(VectorEnv[Frames, Any, Any]):
             "task_rewards": rewards,
             "_task_rewards": ended.copy(),
         }
-
-
-@kernel
-def _settle(
-    goals: NDArray[np.int64],
-    ended: BoolArray,
-    elapsed: NDArray[np.int64],
-    goal_reward: Array,
-    limit: int,
-    rewards: Array,
-    terminated: BoolArray,
-    truncated: BoolArray,
-) -> None:
-    """What a step pays and which episodes it ends; a game that had ended has just begun anew.
-
-    Changes `goals`, `ended` and `elapsed`; fills `rewards`, `terminated` and `truncated`.
-    """
-    for i in range(goals.size):
-        if ended[i]:
-            goals[i], elapsed[i], rewards[i] = NO_GOAL, 0, 0.0
-        else:
-            elapsed[i] += 1
-            rewards[i] = STEP_REWARD if goals[i] == NO_GOAL else goal_reward[goals[i]]
-        terminated[i] = goals[i] != NO_GOAL
-        truncated[i] = elapsed[i] >= limit
-        ended[i] = terminated[i] or truncated[i]
 
 
 def boxman(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, IntArray
 from taskalgebra.compiled import kernel
-from taskalgebra.worlds.stream import State, uniform
+from taskalgebra.worlds.chance import State, uniform
 
 NOWHERE = -1
 """No state, no goal, no action: between episodes, before an end, when there is no way."""

@@ -60,8 +60,8 @@ from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance
 from taskalgebra.worlds import graph
+from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import FiniteMDP
-from taskalgebra.worlds.stream import State, seeded
 
 ENOUGH_STEPS = 10**8
 MISSED = 1e-3

@@ -36,7 +36,8 @@ from typing import NamedTuple
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.baselines.baselines import ALL, Baseline, Learned, NotExpressible
+from taskalgebra.baselines.catalogue import ALL
+from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.logic.expression import Expression

@@ -32,7 +32,8 @@ from taskalgebra.paper.experiments.boxman_tables import (
 )
 from taskalgebra.paper.experiments.parallel import Progress, part
 from taskalgebra.paper.experiments.record import Result, Table, as_json
-from taskalgebra.skills.skills import Agent, Skills
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments.boxman_tables import (
     all_tasks,
     play_table,

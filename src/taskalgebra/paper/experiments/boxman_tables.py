@@ -18,7 +18,7 @@ from taskalgebra.arrays import Array
 from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import FIXED, Boxman
 from taskalgebra.envs.boxman.games import all_cells, follow
-from taskalgebra.evaluation.play import Evaluation
+from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.learning.deep.training import Networks, Score
 from taskalgebra.learning.deep.values import GoalReturns

@@ -28,7 +28,8 @@ from taskalgebra.paper.experiments.boxman_settings import (
 from taskalgebra.paper.experiments.boxman_tables import starts
 from taskalgebra.paper.experiments.parallel import Progress
 from taskalgebra.paper.experiments.record import Result, Table, as_json
-from taskalgebra.skills.skills import Agent, Skills
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.skills import Skills
 
 NAME = "boxman_trajectories"
 APART = 3  # moves between two starts on one layout, and at least so far from what is wanted

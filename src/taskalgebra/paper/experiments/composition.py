@@ -15,7 +15,7 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import parse
+from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
 from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, Setting, learn

@@ -25,8 +25,9 @@ from taskalgebra.paper.experiments.boxman_training import RECIPES, Recipe
 from taskalgebra.paper.experiments.parallel import Progress
 from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.experiments.suite import Experiment
+from taskalgebra.skills.catalogue import SHIPPED_AT
 from taskalgebra.skills.network_store import read_manifest
-from taskalgebra.skills.skills import SHIPPED_AT, Skills
+from taskalgebra.skills.skills import Skills
 
 Run = Callable[[Any, Mapping[str, Skills], int, Progress | None], Result]
 

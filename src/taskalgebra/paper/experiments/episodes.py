@@ -17,7 +17,7 @@ from taskalgebra.arrays import Array, IntArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
-from taskalgebra.worlds.stream import State, seeded, uniform
+from taskalgebra.worlds.chance import State, sampled, seeded, uniform
 
 DESIRED, WRONG, CUT_OFF = "desired goal", "wrong goal", "cut off"
 OUTCOMES = (DESIRED, WRONG, CUT_OFF)
@@ -136,13 +136,5 @@ def _play(
                 outcome = goal_of_state[s]
                 steps = n + 1
                 break
-            first = s * n_actions + actions[s]
-            k = offset[first]
-            last = offset[first + 1] - 1
-            if k < last:
-                threshold = uniform(stream)
-                while k < last and threshold >= probability[k]:
-                    threshold -= probability[k]
-                    k += 1
-            s = successor[k]
+            s = successor[sampled(offset, probability, s * n_actions + actions[s], stream)]
         n_ended[outcome, steps] += 1

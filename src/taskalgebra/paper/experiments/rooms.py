@@ -23,7 +23,8 @@ from taskalgebra.learning.q_learning import (
     goal_oriented_q_learning,
 )
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.logic.expression import Expression, all_functions
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_q
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task

@@ -29,7 +29,7 @@ from taskalgebra.planning.exact import Plan, q_bar_star
 from taskalgebra.theory.rewards import recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ
-from taskalgebra.worlds.finite import from_arrays
+from taskalgebra.worlds.build import from_arrays
 
 NAME = "theorems"
 FOUR_ROOMS, RANDOM, PRINTED = "Four Rooms", "random worlds", "as printed"

@@ -1,0 +1,104 @@
+r"""Formulas made: from text, from a truth table, and all that some names have.
+
+    >>> formula = parse("top ^ left")
+    >>> formula.evaluate({"top": 0b0011, "left": 0b0101})
+    6
+
+The operators, from the tightest to the loosest:
+
+| written    | also                  | means        | several in a row |
+|------------|-----------------------|--------------|------------------|
+| `~a`       | `not a`  `¬a`         | not          |                  |
+| `a & b`    | `a and b`  `a ∧ b`    | and          | left to right    |
+| `a nand b` |                       | `~(a & b)`   | together with &  |
+| `a ^ b`    | `a xor b`  `⊻`  `⊕`   | exclusive or | left to right    |
+| `a \| b`   | `a or b`  `a ∨ b`     | or           | left to right    |
+| `a nor b`  |                       | `~(a \| b)`  | together with \| |
+| `a -> b`   | `a implies b`  `→`    | `~a \| b`    | right to left    |
+| `a <-> b`  | `a iff b`  `↔`        | `~(a ^ b)`   | left to right    |
+
+`true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in any
+letter case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from taskalgebra.logic.expression import (
+    FALSE,
+    TRUE,
+    And,
+    Expression,
+    Name,
+    Not,
+    Or,
+    Xor,
+    sum_of_cubes,
+)
+from taskalgebra.logic.sum_of_products import all_true, sum_of_products
+from taskalgebra.logic.text import postfix
+from taskalgebra.logic.truth import checked_names
+
+_OPERATORS: Final[dict[str, Callable[[Expression, Expression], Expression]]] = {
+    "and": And,
+    "xor": Xor,
+    "or": Or,
+    "nand": lambda a, b: Not(And(a, b)),
+    "nor": lambda a, b: Not(Or(a, b)),
+    "implies": lambda a, b: Or(Not(a), b),
+    "iff": lambda a, b: Not(Xor(a, b)),
+}
+
+
+def parse(text: str, names: Iterable[str] | None = None) -> Expression:
+    """The tree of a formula; the module docstring has the grammar.
+
+    Args:
+        text: The formula.
+        names: The names that may occur, or None for any.
+
+    Raises:
+        ExpressionError: If the text is not a formula, with the place of the first mistake.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a formula is a str, not {text!r}")
+    if isinstance(names, str):
+        raise TypeError(f"names is a collection of names, not the one text {names!r}")
+    leaves: dict[str, Expression] = {}
+    stack: list[Expression] = []
+    for symbol in postfix(text, names):
+        if symbol.kind == "name":
+            leaf = leaves.get(symbol.name)
+            if leaf is None:
+                leaf = leaves[symbol.name] = Name(symbol.name)
+            stack.append(leaf)
+        elif symbol.kind in ("true", "false"):
+            stack.append(TRUE if symbol.kind == "true" else FALSE)
+        elif symbol.kind == "not":
+            stack[-1] = Not(stack[-1])
+        else:
+            right = stack.pop()
+            stack[-1] = _OPERATORS[symbol.kind](stack[-1], right)
+    return stack[0]
+
+
+def from_truth_table(table: int, names: Sequence[str], dont_care: int = 0) -> Expression:
+    """A shortest sum of products with this truth table; see `Expression.simplify`.
+
+    Args:
+        table: Bit i is the value under assignment i.
+        names: The names, the first one for bit 0 of i.  Up to 6 names, no sum is shorter.
+        dont_care: The assignments whose value does not matter.
+    """
+    order = checked_names(names)
+    if not (0 <= table <= all_true(len(order)) and 0 <= dont_care <= all_true(len(order))):
+        raise ValueError(f"a truth table of {len(order)} names has {1 << len(order)} bits")
+    return sum_of_cubes(sum_of_products(table, dont_care, len(order)), order)
+
+
+def all_functions(names: Sequence[str]) -> Iterator[Expression]:
+    """All 2^(2^K) Boolean functions of K names in the order of their truth tables, simplified."""
+    order = checked_names(names)
+    return (from_truth_table(table, order) for table in range(all_true(len(order)) + 1))

@@ -1,0 +1,200 @@
+"""Finite worlds from arrays and from outcomes, checked: what is wrong is said once, here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.arrays import Array, IntArray
+from taskalgebra.validation import finite, unique_names
+from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.rows import absorbing_rows, rows_of
+
+
+def from_arrays(
+    dynamics: ArrayLike,
+    step_reward: ArrayLike,
+    goals: Sequence[int] | ArrayLike,
+    *,
+    goal_names: Sequence[str] | None = None,
+    action_names: Sequence[str] | None = None,
+    starts: Sequence[int] | ArrayLike | None = None,
+    goal_reward: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+) -> FiniteMDP:
+    """Make a world from arrays.
+
+    Args:
+        dynamics: `[S, A]` next states (whole numbers) for a deterministic world, or `[S, A, S]`
+            probabilities, which must add up to 1 within 1e-6 and are scaled to do so exactly.  Rows
+            of goals are ignored: goals are absorbing.
+        step_reward: r_{s,a} as `[S, A]`, `[S]` or one number.  Rows of goals are ignored.
+        goals: the absorbing states.
+        goal_names: a name for each goal; by default "g0", "g1", …
+        action_names: a name for each action; by default "a0", "a1", …
+        starts: states in which episodes begin; by default every state that is not a goal and from
+            which a goal can be reached.
+        goal_reward: `[G]` terminal rewards of the task that the world itself poses, if any.
+        cells: `[S, 2]` row and column of each state, for worlds that are drawn on a map.
+
+    Raises:
+        ValueError: a shape, a number or a name does not fit; the message says which and why.
+    """
+    try:
+        table = np.asarray(dynamics)
+    except ValueError:
+        raise ValueError("the rows of dynamics have different lengths") from None
+    if table.ndim == 2:
+        n_states, n_actions = table.shape
+        if not np.issubdtype(table.dtype, np.integer):
+            raise ValueError(
+                f"dynamics of shape {table.shape} must hold next states as whole numbers, "
+                f"got {table.dtype}; for probabilities pass an array [S, A, S]"
+            )
+        offset = np.arange(table.size + 1, dtype=np.int64)
+        successor, probability = table.ravel(), np.ones(table.size)
+    elif table.ndim == 3 and table.shape[0] == table.shape[2]:
+        n_states, n_actions = table.shape[:2]
+        offset, successor, probability = rows_of(
+            table.reshape(-1, n_states), _goal_states(goals, n_states), n_actions
+        )
+    else:
+        raise ValueError(
+            f"dynamics must have shape [S, A] (next states) or [S, A, S] (probabilities), "
+            f"got {table.shape}"
+        )
+    return from_outcomes(
+        offset,
+        successor,
+        probability,
+        step_reward=step_reward,
+        goals=goals,
+        shape=(n_states, n_actions),
+        goal_names=goal_names,
+        action_names=action_names,
+        starts=starts,
+        goal_reward=goal_reward,
+        cells=cells,
+    )
+
+
+def from_outcomes(
+    offset: ArrayLike,
+    successor: ArrayLike,
+    probability: ArrayLike,
+    *,
+    step_reward: ArrayLike,
+    goals: Sequence[int] | ArrayLike,
+    shape: tuple[int, int],
+    goal_names: Sequence[str] | None = None,
+    action_names: Sequence[str] | None = None,
+    starts: Sequence[int] | ArrayLike | None = None,
+    goal_reward: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+) -> FiniteMDP:
+    """Make a world from outcomes in compressed rows (see `FiniteMDP`); shape is (S, A).
+
+    The other arguments are those of `from_arrays`.
+    """
+    n_states, n_actions = shape
+    if n_states == 0 or n_actions == 0:
+        raise ValueError(f"a world needs states and actions, got shape [S, A] = {shape}")
+    goal_states = _goal_states(goals, n_states)
+    rows = absorbing_rows(
+        np.asarray(offset, np.int64),
+        np.asarray(successor),
+        np.asarray(probability, np.float64),
+        goal_states,
+        shape,
+    )
+    world = FiniteMDP(
+        *rows,
+        step_reward=_step_reward(step_reward, goal_states, shape),
+        goals=goal_states,
+        goal_names=unique_names(goal_names, "goal", "g", goal_states.size),
+        action_names=unique_names(action_names, "action", "a", n_actions),
+        starts=goal_states[:0],
+        goal_reward=None
+        if goal_reward is None
+        else finite(goal_reward, "goal_reward", (goal_states.size,)),
+        cells=None if cells is None else _cells(cells, n_states),
+    )
+    world = replace(world, starts=_starts(starts, world))
+    for array in (*rows, world.step_reward, world.goals, world.starts):
+        array.setflags(write=False)
+    for optional in (world.goal_reward, world.cells):
+        if optional is not None:
+            optional.setflags(write=False)
+    return world
+
+
+def _goal_states(goals: Sequence[int] | ArrayLike, n_states: int) -> IntArray:
+    states = np.asarray(goals)
+    if states.ndim != 1 or states.size == 0:
+        raise ValueError(
+            f"a world needs at least one goal (absorbing state), got goals = {goals!r}; "
+            f"list the states in which episodes end"
+        )
+    if not np.issubdtype(states.dtype, np.integer):
+        raise ValueError(f"goals must be state numbers, got {goals!r}")
+    bad = states[(states < 0) | (states >= n_states)]
+    if bad.size:
+        raise ValueError(f"goal state {bad[0]} does not exist; states are 0 to {n_states - 1}")
+    unique, counts = np.unique(states, return_counts=True)
+    if unique.size != states.size:
+        raise ValueError(
+            f"goal state {unique[counts > 1][0]} is listed twice; each goal is one state"
+        )
+    if states.size == n_states:
+        raise ValueError("every state is a goal; a world needs a state to start from")
+    return states.astype(np.int32)
+
+
+def _step_reward(reward: ArrayLike, goals: IntArray, shape: tuple[int, int]) -> Array:
+    given = np.asarray(reward)
+    if given.ndim == 1 and given.shape == shape[:1]:
+        given = given[:, None]
+    if given.ndim == 0 or given.shape == (shape[0], 1):
+        given = np.broadcast_to(given, shape)
+    table = np.array(given)
+    if table.shape == shape and np.issubdtype(table.dtype, np.number):
+        table[goals] = 0
+    return finite(table, "step_reward", shape)
+
+
+def _cells(cells: ArrayLike, n_states: int) -> NDArray[np.int64]:
+    array = np.array(cells)
+    if array.shape != (n_states, 2) or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"cells must be whole numbers of shape {(n_states, 2)}, row and column of each state; "
+            f"got shape {array.shape} of {array.dtype}"
+        )
+    return array.astype(np.int64)
+
+
+def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntArray:
+    if starts is None:
+        found = np.flatnonzero(world.ending & ~world.is_goal).astype(np.int32)
+        if not found.size:
+            surely = "" if world.deterministic else " with certainty"
+            raise ValueError(
+                f"no goal can be reached{surely} from any state; check the dynamics and the goals"
+            )
+        return found
+    states = np.asarray(starts)
+    if states.ndim != 1 or not states.size or not np.issubdtype(states.dtype, np.integer):
+        raise ValueError(f"starts must be a non-empty list of states, got {starts!r}")
+    for s in states:
+        if not 0 <= s < world.n_states:
+            raise ValueError(f"start {s} does not exist; states are 0 to {world.n_states - 1}")
+        if world.is_goal[s]:
+            raise ValueError(f"start {world.state_name(s)} is absorbing; start elsewhere")
+        if not world.ending[s]:
+            raise ValueError(
+                f"no path from the start, {world.state_name(s)}, to any goal; "
+                f"open a way or choose another start"
+            )
+    return states.astype(np.int32)
