@@ -110,6 +110,7 @@ NETWORK = ta.DeepQ(
     learning_starts=800,
     learning_rate=5e-3,
     tau=0.2,
+    threads=1,
     score=lambda family: 0.0,
 )
 MAKE = {
