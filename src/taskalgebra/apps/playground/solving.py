@@ -98,7 +98,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
     agent, written, answer = compose(
         skills, request.expression, tuple(task.name for task in document.tasks)
     )
-    free = np.array([cell == "." for row in document.map for cell in row])
+    free = np.frombuffer("".join(document.map).encode(), "S1") == b"."
     n_cells = int(free.sum())  # the first states; those of goals follow
 
     def on_map(values: Array) -> Array:
@@ -109,13 +109,11 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
 
     values = on_map(agent.v)
     reached = np.isfinite(values)  # −∞ is the value of cells from which no goal can be reached
-    actions = np.zeros(free.size, np.int64)
-    actions[free] = agent.actions[:n_cells]
+    actions = np.full(free.size, None)
+    actions[reached] = agent.actions[:n_cells][reached[free]]
     answer |= {
         "values": values,
-        "actions": [
-            a if one else None for a, one in zip(actions.tolist(), reached.tolist(), strict=True)
-        ],
+        "actions": actions.tolist(),
         "optimum": on_map(ta.optimal_v(agent.task)),
         "rewards": {
             "step": document.step_reward,
