@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -170,7 +171,7 @@ def test_the_browser_is_opened_at_the_address(monkeypatch):
 
     opened, announced = [], []
     monkeypatch.setattr(serve.webbrowser, "open", opened.append)
-    monkeypatch.setattr(serve.uvicorn.Server, "run", lambda self, sockets: time.sleep(0.2))
+    monkeypatch.setattr(serve.uvicorn.Server, "main_loop", lambda self: asyncio.sleep(0.2))
     serve.serve(0, announced.append, browser=True)
     assert opened == announced and announced[0].startswith("http://127.0.0.1:")
 
@@ -192,5 +193,5 @@ def test_one_process_answers_and_frees_the_port_when_it_ends(ending):
     if sys.platform == "linux":
         assert not children(process)
     process.send_signal(ending)
-    process.communicate(timeout=30)
-    assert not listens(number)
+    _, err = process.communicate(timeout=30)
+    assert not listens(number) and not err

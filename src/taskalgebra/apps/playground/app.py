@@ -14,6 +14,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
+from starlette.types import Lifespan
 
 from taskalgebra import __version__
 from taskalgebra.apps.playground import boxman, schema
@@ -29,7 +30,7 @@ LARGE = 2**16
 REQUESTS = (schema.SolveRequest, boxman.BoxmanRequest)
 
 
-def create_app() -> FastAPI:
+def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     """The whole application, ready for uvicorn or for a test."""
     app = FastAPI(
         title="taskalgebra playground",
@@ -38,6 +39,7 @@ def create_app() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         responses={"4XX": {"model": ErrorAnswer}},
+        lifespan=lifespan,
     )
     app.add_middleware(Door)
     _add_routes(app)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 import webbrowser
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from threading import Thread
 
 import uvicorn
+from fastapi import FastAPI
 
 from taskalgebra.apps.playground.app import create_app
 from taskalgebra.apps.playground.presets import presets
@@ -31,21 +33,26 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
     Raises:
         OSError: the port is taken, or must not be used.
     """
-    config = uvicorn.Config(
-        create_app(),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=PATIENCE,
-    )
     with _listen(port) as listener:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
-        try:
-            _warm_up()
-            announce(address)
+
+        @asynccontextmanager
+        async def told(_: FastAPI) -> AsyncIterator[None]:
+            announce(address)  # from here on, Ctrl-C is the server's to handle
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            yield
+
+        try:
+            _warm_up()
+            config = uvicorn.Config(
+                create_app(told),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                ws="none",
+                timeout_graceful_shutdown=PATIENCE,
+            )
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it

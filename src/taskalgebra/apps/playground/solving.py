@@ -74,8 +74,8 @@ optimum = ta.optimal_v(agent.task)
 def _r_bar_min(document: WorldDocument) -> float:
     """r̄_MIN of Definition 2, with the number of states for the diameter D.
 
-    The definition asks only that it is low enough, and no shortest path has so many steps.  Finding
-    D would take 100 ms in a world of 60 × 60 cells and 8 goals, where all the rest takes 6 ms.
+    The definition asks only that it is low enough, and no shortest path has that many steps.
+    Finding D would take 100 ms in a world of 60 × 60 cells and 8 goals; all the rest takes 6 ms.
     """
     r_min = min(document.step_reward, document.r_unwanted)
     return (r_min - max(document.r_universal, 0.0)) * (_n_states(document) + 1)
@@ -163,7 +163,7 @@ class SkillsCache:
         return skills
 
     def _make_room(self, n_bytes: int) -> None:
-        """Forget the oldest before a world is planned, so that memory holds one too many never."""
+        """Forget the oldest worlds before another is planned, so that the limit holds meanwhile."""
         with self._lock:
             while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
                 self._kept.popitem(last=False)
