@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -45,6 +46,9 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
 
         try:
             _warm_up()
+            # What was imported stays: without the collector going through it, the first request
+            # takes 40 ms rather than 140.
+            gc.freeze()
             config = uvicorn.Config(
                 create_app(told),
                 log_level="warning",
