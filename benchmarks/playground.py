@@ -2,8 +2,9 @@
 
 python benchmarks/playground.py
 
-The server runs as a user starts it.  The client shares its cores, opens a connection a request, and
-sends all requests at once; a request's time runs from its sending to the last byte of its answer.
+The server runs as a user starts it, in one process.  The client shares its cores, opens a
+connection for each request, and sends all requests at once; a request's time runs from its sending
+to the last byte of its answer.
 What a person sees is measured in a real browser, from a change of the expression to the next frame
 after the picture has changed.
 """
@@ -42,7 +43,7 @@ def world(seed):
 
 
 def expressions(n):
-    """So many different formulas over the base tasks."""
+    """N different formulas over the base tasks."""
     rng = np.random.default_rng(0)
     found = {}
     while len(found) < n:
@@ -175,7 +176,7 @@ def concurrent(report, server):
     """200 requests at once: one world and 200 expressions, then 200 worlds."""
     formulas = expressions(N_REQUESTS)
     one = [{"world": world(0), "expression": e} for e in formulas]
-    measured(report, "60 x 60, 8 goals, 200 expressions at once", server.ask(one), 250)
+    measured(report, "60 x 60, 8 goals, 200 expressions at once", server.ask(one), 1000)
     sliced = server.ask([r | {"slices": True} for r in one])
     measured(report, "the same with the slices of all goals", sliced)
     worlds = [{"world": world(1000 + i), "expression": e} for i, e in enumerate(formulas)]

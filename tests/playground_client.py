@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import httpx
+from hypothesis import strategies as st
 
 from taskalgebra.apps.playground.app import create_app
+from taskalgebra.apps.playground.schema import SolveRequest
+from taskalgebra.apps.playground.solving import solve
+from taskalgebra.logic.formulas import from_truth_table
 
 LOCAL = "http://127.0.0.1:8765"
 
@@ -64,3 +69,31 @@ CORRIDOR = drawn(
     goals={"A": (1, 1), "B": (1, 5), "C": (3, 1), "D": (3, 5)},
     tasks={"top": "AB", "left": "AC"},
 )
+
+
+@st.composite
+def questions(draw):
+    """A small world of any shape, islands included, and a formula over its tasks."""
+    height, width = draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    cells = draw(st.lists(st.sampled_from("..#"), min_size=height * width, max_size=height * width))
+    rows = ["".join(cells[r * width : (r + 1) * width]) for r in range(height)]
+    free = [(r, c) for r in range(height) for c in range(width) if rows[r][c] == "."]
+    if not free:
+        rows[0], free = "." + rows[0][1:], [(0, 0)]
+    chosen = draw(st.lists(st.sampled_from(free), min_size=1, max_size=4, unique=True))
+    names = [f"g{i}" for i in range(len(chosen))]
+    wanted = st.lists(st.sampled_from(names), unique=True)
+    tasks = {f"t{k}": draw(wanted) for k in range(draw(st.integers(0, 3)))}
+    step = draw(st.sampled_from([-0.1, -1.0, -0.125]))
+    world = drawn(*rows, goals=dict(zip(names, chosen, strict=True)), tasks=tasks)
+    world |= {"step_reward": step, "r_universal": draw(st.sampled_from([2.0, 0.5, 10.0]))}
+    if draw(st.booleans()):
+        world["r_empty"] = draw(st.sampled_from([-0.5, 0.25, -3.0]))
+    table = draw(st.integers(0, 2**2 ** len(tasks) - 1))
+    formula = from_truth_table(table, list(tasks))
+    return world, str(formula if draw(st.booleans()) else ~(formula ^ formula & formula))
+
+
+def solved(cache, asked):
+    """The answer to a request, without a server."""
+    return json.loads(solve(SolveRequest.model_validate_json(json.dumps(asked)), cache))

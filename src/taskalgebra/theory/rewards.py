@@ -47,6 +47,6 @@ def recover_q(q_bar: Array) -> Array:
 
 
 def recover_v(q_bar: Array) -> Array:
-    """V(s) = max_a Q(s, a)."""
-    result: Array = recover_q(q_bar).max(axis=-1)
+    """V(s) = max_a Q(s, a) = max_{g, a} Q̄(s, g, a)."""
+    result: Array = q_bar.reshape(*q_bar.shape[:GOAL], -1).max(axis=-1)  # in one pass
     return result

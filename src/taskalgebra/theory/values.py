@@ -160,8 +160,8 @@ class ArrayElement(BooleanElement):
         return ArrayElement(negation(self.array, self.bounds), self.bounds)
 
 
-BLOCK = 2**13
-"""Entries of an array that are composed at a time: 64 KB, which the cache and malloc both keep."""
+BLOCK = 2**15
+"""Entries of an array that are composed at a time: 256 KB, which the cache keeps."""
 
 
 def compose(expression: Expression, arrays: Mapping[str, Array], bounds: Bounds) -> Array:

@@ -12,7 +12,6 @@ from matplotlib.image import imread
 
 import taskalgebra as ta
 from taskalgebra.apps.playground import boxman
-from taskalgebra.apps.playground.schema import BoxmanAnswer
 
 PLAY = "/api/boxman/play"
 
@@ -41,7 +40,7 @@ def pixels(frame):
 
 
 def test_an_episode_is_optimal_and_complete(episode):
-    BoxmanAnswer.model_validate(episode)
+    boxman.BoxmanAnswer.model_validate(episode)
     assert episode["return"] == episode["optimum"] == pytest.approx(sum(episode["rewards"]))
     assert episode["collected"] in episode["desired"]
     assert episode["desired"] == ["beige square", "purple square", "blue circle"]
@@ -61,11 +60,29 @@ def test_frames_are_the_screens_of_the_game(episode):
         assert np.array_equal(pixels(frame), screen)
 
 
+def compare(answer, capsys):
+    """Run the lines of an answer, which must play the same episode to the last digit."""
+    names = {}
+    exec(compile(answer["python"], "lines", "exec"), names)
+    steps, space, task = len(answer["actions"]), names["skills"].space, names["agent"].task
+    assert [space.action_names[action] for action in names["actions"]] == answer["actions"]
+    assert names["rewards"] == answer["rewards"]
+    assert round(names["optimum"], 10) == answer["optimum"]
+    assert np.array_equal(names["observation"], pixels(answer["frames"][-1]))
+    wanted = [n for n, one in zip(space.goal_names, task.desired, strict=True) if one]
+    assert answer["desired"] == wanted
+    said = f"return {answer['return']:.2f}, optimum {answer['optimum']:.2f}, {steps} steps\n"
+    assert capsys.readouterr().out == said
+
+
 def test_the_lines_play_the_same_episode(episode, capsys):
-    exec(compile(episode["python"], "lines", "exec"), {})
-    steps = len(episode["actions"])
-    wanted = f"return {episode['return']:.2f}, optimum {episode['optimum']:.2f}, {steps} steps\n"
-    assert capsys.readouterr().out == wanted
+    compare(episode, capsys)
+
+
+def test_the_lines_of_a_long_expression_play_the_same_episode(client, capsys):
+    answer = client.post(PLAY, {"expression": "blue ^ " * 60 + "square"}).json()
+    assert answer["simplified"] == "square"
+    compare(answer, capsys)
 
 
 @pytest.mark.parametrize("skills", ["boxman", "boxman-random", "boxman-touch"])
@@ -75,8 +92,12 @@ def test_the_agent_starts_where_it_is_put(client, skills, capsys):
     answer = client.post(PLAY, asked).json()
     assert answer["agent"] == cell and answer["desired"] == ["purple circle"]
     assert answer["return"] == answer["optimum"]
-    exec(compile(answer["python"], "lines", "exec"), {})
-    assert capsys.readouterr().out.startswith(f"return {answer['return']:.2f}, ")
+    compare(answer, capsys)
+
+
+def test_the_values_shown_are_those_the_agent_acts_on(episode):
+    for q, action in zip(episode["q"], episode["actions"], strict=True):
+        assert q[episode["action_names"].index(action)] == max(q)
 
 
 def test_equal_seeds_agree_and_others_differ(client):
@@ -134,6 +155,6 @@ def test_by_touch_the_agent_does_not_start_on_an_object(client):
 
 
 def test_without_torch_a_sentence_says_so(client, monkeypatch):
-    monkeypatch.setattr(boxman, "boxman_available", lambda: False)
+    monkeypatch.setattr(boxman, "available", lambda: False)
     status, error = client.refusal(PLAY, {"expression": "blue"})
     assert status == 409 and 'pip install "taskalgebra[deep]"' in error["message"]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
+from io import StringIO
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
-from playground_client import CORRIDOR, drawn
+from playground_client import CORRIDOR, drawn, questions, solved
+from taskalgebra.apps.playground.solving import SkillsCache
 
 
 def run(lines):
@@ -15,11 +20,28 @@ def run(lines):
     return names
 
 
-def on_map(agent, answer):
-    """V and actions of an agent in the cells that have values."""
-    mdp = agent.task.space.mdp
-    shown = np.flatnonzero(mdp.ending & ~mdp.is_goal)
-    return agent.v[shown], agent.actions[shown]
+def on_map(world, values, shown):
+    """Values of states as a list over the map; null in walls and where `shown` is false."""
+    states = iter(zip(values.tolist(), shown, strict=True))
+    cells = [cell for row in world["map"] for cell in row]
+    pairs = [next(states) if cell == "." else (None, False) for cell in cells]
+    return [value if one else None for value, one in pairs]
+
+
+def compare(world, answer, names):
+    """Hold every number of an answer to what its lines have computed."""
+    agent, space = names["agent"], names["space"]
+    ends = np.isfinite(names["optimum"])
+    assert answer["values"] == on_map(world, agent.v.round(10), ends)
+    assert answer["optimum"] == on_map(world, names["optimum"].round(10), ends)
+    assert answer["actions"] == on_map(world, agent.actions, ends)
+    assert answer["desired"] == [
+        name for name, one in zip(space.goal_names, agent.task.desired, strict=True) if one
+    ]
+    least = min(answer["rewards"].values()) * len(agent.v) - 1e-6  # by the longest way to a goal
+    for one, slice_ in zip(answer["slices"], names["slices"].T, strict=True):
+        reached = slice_ > least
+        assert one["values"] == on_map(world, slice_.round(10), reached)
 
 
 ODD = drawn(
@@ -43,21 +65,30 @@ QUESTIONS = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_lines_do_the_same(client, name, capsys):
     world, expression = QUESTIONS[name]
-    answer = client.solve(world, expression)
-    agent = run(answer["python"])["agent"]
-    values, actions = on_map(agent, answer)
-    assert np.abs([v for v in answer["values"] if v is not None] - values).max() < 1e-9
-    assert [a for a in answer["actions"] if a is not None] == actions.tolist()
-    assert str(agent.expression) in capsys.readouterr().out
+    answer = client.solve(world, expression, slices=True)
+    names = run(answer["python"])
+    compare(world, answer, names)
+    assert str(names["agent"].expression) in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["four-rooms", "forty-goals"])
-def test_the_lines_of_presets_do_the_same(client, presets, name, capsys):
-    preset = presets[name]
-    answer = client.solve(preset["world"], preset["expression"])
-    values, actions = on_map(run(answer["python"])["agent"], answer)
-    assert np.abs([v for v in answer["values"] if v is not None] - values).max() < 1e-9
-    assert [a for a in answer["actions"] if a is not None] == actions.tolist()
+def test_the_lines_of_presets_do_the_same(client, presets, name):
+    world, expression = presets[name]["world"], presets[name]["expression"]
+    answer = client.solve(world, expression, slices=True)
+    compare(world, answer, run(answer["python"]))
+
+
+@settings(max_examples=40)
+@given(questions())
+def test_the_lines_of_any_world_do_the_same(question):
+    world, expression = question
+    answer = solved(SkillsCache(), {"world": world, "expression": expression, "slices": True})
+    with redirect_stdout(StringIO()):
+        compare(world, answer, run(answer["python"]))
+
+
+def test_the_lines_have_slices_where_the_answer_has_them(client):
+    assert "slices" not in run(client.solve(CORRIDOR, "top")["python"])
 
 
 def test_a_text_in_a_document_is_never_code(client):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from oracles import extended_q_of_task, plain_q_of_task
-from playground_client import CORRIDOR, drawn
-from taskalgebra.apps.playground.schema import SolveAnswer, SolveRequest, WorldDocument
-from taskalgebra.apps.playground.solving import solve
-from taskalgebra.apps.playground.worlds import WorldCache
+from playground_client import CORRIDOR, drawn, questions, solved
+from taskalgebra.apps.playground.schema import SolveAnswer, WorldDocument
+from taskalgebra.apps.playground.solving import SkillsCache
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.logic.formulas import all_functions, from_truth_table, parse
+from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.theory.rewards import r_bar_min_of
 
 MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -115,38 +112,10 @@ def test_all_tasks_of_four_rooms_are_optimal(client, presets, expression):
         assert np.isnan(np.delete(shown, places)).all()
 
 
-@st.composite
-def questions(draw):
-    """A small world of any shape, islands included, and a formula over its tasks."""
-    height, width = draw(st.integers(1, 5)), draw(st.integers(1, 6))
-    cells = draw(st.lists(st.sampled_from("..#"), min_size=height * width, max_size=height * width))
-    rows = ["".join(cells[r * width : (r + 1) * width]) for r in range(height)]
-    free = [(r, c) for r in range(height) for c in range(width) if rows[r][c] == "."]
-    if not free:
-        rows[0], free = "." + rows[0][1:], [(0, 0)]
-    chosen = draw(st.lists(st.sampled_from(free), min_size=1, max_size=4, unique=True))
-    names = [f"g{i}" for i in range(len(chosen))]
-    wanted = st.lists(st.sampled_from(names), unique=True)
-    tasks = {f"t{k}": draw(wanted) for k in range(draw(st.integers(0, 3)))}
-    step = draw(st.sampled_from([-0.1, -1.0, -0.125]))
-    world = drawn(*rows, goals=dict(zip(names, chosen, strict=True)), tasks=tasks)
-    world |= {"step_reward": step, "r_universal": draw(st.sampled_from([2.0, 0.5, 10.0]))}
-    if draw(st.booleans()):
-        world["r_empty"] = draw(st.sampled_from([-0.5, 0.25, -3.0]))
-    table = draw(st.integers(0, 2**2 ** len(tasks) - 1))
-    formula = from_truth_table(table, list(tasks))
-    return world, str(formula if draw(st.booleans()) else ~(formula ^ formula & formula))
-
-
-def solved(worlds, asked):
-    """The answer to a request, without a server."""
-    return json.loads(solve(SolveRequest.model_validate_json(json.dumps(asked)), worlds))
-
-
 @given(questions())
 def test_random_worlds_are_solved_as_their_documents_say(question):
     world, expression = question
-    answer = solved(WorldCache(), {"world": world, "expression": expression, "slices": True})
+    answer = solved(SkillsCache(), {"world": world, "expression": expression, "slices": True})
     SolveAnswer.model_validate(answer)
     check(world, expression, answer)
     for goal, one in zip(world["goals"], answer["slices"], strict=True):
@@ -236,21 +205,19 @@ def test_a_short_form_is_the_shortest(client):
 
 
 def test_the_cache_forgets_the_oldest_world_and_solves_it_again():
-    worlds = WorldCache(n_bytes=1)
+    cache = SkillsCache(n_bytes=1)
     other = {**CORRIDOR, "step_reward": -0.5}
     answers = [
-        solved(worlds, {"world": world, "expression": "top"})["values"]
+        solved(cache, {"world": world, "expression": "top"})["values"]
         for world in (CORRIDOR, other, CORRIDOR)
     ]
     assert answers[0] == answers[2] != answers[1]
 
 
 def test_colours_do_not_make_another_world():
-    worlds = WorldCache()
+    cache = SkillsCache()
     red = {**CORRIDOR, "goals": [{**goal, "color": "#ff0000"} for goal in CORRIDOR["goals"]]}
-    planned = [
-        worlds.planned(WorldDocument.model_validate(w, strict=False)) for w in (CORRIDOR, red)
-    ]
+    planned = [cache.skills(WorldDocument.model_validate(w, strict=False)) for w in (CORRIDOR, red)]
     assert planned[0] is planned[1]
 
 

@@ -1,7 +1,8 @@
 """The playground: a local web page that draws, composes and plays tasks (`taskalgebra play`).
 
-`schema` is what goes in and out; `refusals` and `checks` say what is wrong with it.  `worlds` plans
-what was drawn, `solving` composes, `boxman` plays the video game with the shipped networks, and
-`python_lines` writes the same as a program.  `app` is the server, `door` stands in front of it, and
-`serve` starts it.  The page itself is in `static`, plain files without a build step.
+A shell over the public API.  `schema` is what goes in and out, and `refusals` says what is wrong
+with it.  `solving` has a drawn world planned, `expressions` has agents composed, and `boxman` plays
+the video game with the shipped networks; with every answer goes the Python program that does the
+same.  `presets` are the worlds to start from.  `app` is the server, `door` stands in front of it,
+and `serve` starts it.  The page itself is in `static`, plain files without a build step.
 """

@@ -14,6 +14,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
+from starlette.types import Lifespan
 
 from taskalgebra import __version__
 from taskalgebra.apps.playground import boxman, schema
@@ -21,16 +22,15 @@ from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal
 from taskalgebra.apps.playground.presets import presets
 from taskalgebra.apps.playground.refusals import RefusedError, read
 from taskalgebra.apps.playground.schema import ErrorAnswer
-from taskalgebra.apps.playground.solving import solve
-from taskalgebra.apps.playground.worlds import WorldCache
+from taskalgebra.apps.playground.solving import SkillsCache, solve
 
 STATIC = Path(__file__).parent / "static"
 LARGE = 2**16
 """Cells times goals of worlds that are solved on another thread, so that nobody waits for them."""
-REQUESTS = (schema.SolveRequest, schema.BoxmanRequest)
+REQUESTS = (schema.SolveRequest, boxman.BoxmanRequest)
 
 
-def create_app() -> FastAPI:
+def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     """The whole application, ready for uvicorn or for a test."""
     app = FastAPI(
         title="taskalgebra playground",
@@ -39,6 +39,7 @@ def create_app() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         responses={"4XX": {"model": ErrorAnswer}},
+        lifespan=lifespan,
     )
     app.add_middleware(Door)
     _add_routes(app)
@@ -48,7 +49,7 @@ def create_app() -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
-    worlds = WorldCache()
+    cache = SkillsCache()
     large_turn = asyncio.Lock()  # one large world at a time, which bounds the memory
     game_turn = asyncio.Lock()  # games wait here, not on threads that files and worlds need
 
@@ -59,15 +60,15 @@ def _add_routes(app: FastAPI) -> None:
         world = asked.world
         if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
             async with large_turn:
-                return Response(await run_in_threadpool(solve, asked, worlds), media_type=JSON)
-        return Response(solve(asked, worlds), media_type=JSON)
+                return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
+        return Response(solve(asked, cache), media_type=JSON)
 
     @app.post(
-        "/api/boxman/play", response_model=schema.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
+        "/api/boxman/play", response_model=boxman.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
     )
     async def play_boxman(request: Request) -> Response:
         """Play an episode of Boxman with shipped networks; the first takes some seconds."""
-        asked = read(await json_body(request), schema.BoxmanRequest)
+        asked = read(await json_body(request), boxman.BoxmanRequest)
         async with game_turn:
             return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
 

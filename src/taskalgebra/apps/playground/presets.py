@@ -3,64 +3,77 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
-from taskalgebra.apps.playground.worlds import four_rooms
-from taskalgebra.envs.boxman.board import PAPER_OBJECTS
-from taskalgebra.skills.catalogue import ENTRIES
+import taskalgebra as ta
+from taskalgebra.apps.playground import boxman
 
-MISSING_TORCH = 'Boxman needs torch: pip install "taskalgebra[deep]"'
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
+"""Of goals, told apart by colour-blind readers as well: Okabe and Ito's, with grey for black."""
 
 SKILLS = {
-    "boxman": "the layout of the paper",
-    "boxman-random": "objects anywhere",
-    "boxman-touch": "objects anywhere, collected by touch",
+    "boxman": ("the layout of the paper", ["blue", "square", "purple"]),
+    "boxman-random": ("objects anywhere", ["blue", "square", "purple"]),
+    "boxman-touch": ("objects anywhere, collected by touch", ["purple", "blue", "square"]),
 }
-"""What the shipped networks play."""
+"""What the shipped networks play, and their base tasks: the page needs no torch to name them."""
 
 
 @cache
 def presets() -> list[dict[str, Any]]:
     """What the page can start from, as JSON documents."""
+    playable = boxman.available()
+    goals = ta.Boxman().space.goal_names
     return [
         {
             "id": "four-rooms",
             "title": "Four Rooms",
             "expression": "top ^ left",
-            "world": four_rooms(4).model_dump(mode="json"),
+            "world": _four_rooms(4),
         },
         {
             "id": "forty-goals",
             "title": "Four Rooms, 40 goals",
             "expression": "x1 & ~x2 | x3 & x6",
-            "world": four_rooms(40).model_dump(mode="json"),
+            "world": _four_rooms(40),
         },
-        _boxman(),
+        {
+            "id": "boxman",
+            "title": "Boxman",
+            "expression": "blue ^ square",
+            "skills": [
+                {"name": name, "title": title, "tasks": tasks, "goals": goals}
+                for name, (title, tasks) in SKILLS.items()
+            ],
+            "available": playable,
+            **({} if playable else {"reason": boxman.MISSING_TORCH}),
+        },
     ]
 
 
-def boxman_available() -> bool:
-    """Whether the packages that networks need are installed."""
-    return find_spec("torch") is not None and find_spec("safetensors") is not None
-
-
-def _boxman() -> dict[str, Any]:
-    preset: dict[str, Any] = {
-        "id": "boxman",
-        "title": "Boxman",
-        "expression": "blue ^ square",
-        "skills": [
-            {
-                "name": name,
-                "title": title,
-                "tasks": list(ENTRIES[name].tasks),
-                "goals": list(PAPER_OBJECTS),
-            }
-            for name, title in SKILLS.items()
+def _four_rooms(n_goals: int) -> dict[str, Any]:
+    """Four Rooms with its tasks and its rewards, as a document."""
+    world = ta.FourRooms(n_goals)
+    names = world.space.goal_names
+    return {
+        "map": _map(world.mdp),
+        "goals": [
+            {"name": goal.name, "cell": goal.cell, "color": COLOURS[i % len(COLOURS)]}
+            for i, goal in enumerate(world.space.goals)
         ],
-        "available": boxman_available(),
+        "tasks": [
+            {"name": name, "goals": [g for g, one in zip(names, task.desired, strict=True) if one]}
+            for name, task in world.tasks.items()
+        ],
+        "step_reward": -0.1,
+        "r_universal": 2.0,
+        "r_empty": -0.1,
     }
-    if not preset["available"]:
-        preset["reason"] = MISSING_TORCH
-    return preset
+
+
+def _map(mdp: ta.FiniteMDP) -> list[str]:
+    """The rows of a map, which walls surround."""
+    assert mdp.cells is not None
+    free = {tuple(cell) for cell in mdp.cells.tolist()}
+    height, width = mdp.cells.max(axis=0) + 2
+    return ["".join(".#"[(r, c) not in free] for c in range(width)) for r in range(height)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from taskalgebra.apps.playground.schema import MAX_NAME, MAX_SIDE
+from taskalgebra.apps.playground.schema import LEAST_COST, MAX_NAME, MAX_SIDE, WorldDocument
 
 M = TypeVar("M", bound=BaseModel)
+Mistake = tuple[str, str]
+"""A sentence, and the field that it is about."""
 
 
 class RefusedError(Exception):
@@ -35,12 +38,9 @@ class RefusedError(Exception):
 
     def answer(self) -> dict[str, Any]:
         """The JSON document of `ErrorAnswer`."""
-        error: dict[str, Any] = {"message": self.message}
-        if self.field is not None:
-            error["field"] = self.field
-        if self.span is not None:
-            error["start"], error["end"] = self.span
-        return {"error": error}
+        start, end = self.span or (None, None)
+        error = {"message": self.message, "field": self.field, "start": start, "end": end}
+        return {"error": {name: part for name, part in error.items() if part is not None}}
 
 
 def read(body: bytes, model: type[M]) -> M:
@@ -64,6 +64,8 @@ def _refused(invalid: ValidationError) -> RefusedError:
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"]).lstrip(".")
     what = field or "the body"
     context = first.get("ctx", {})
+    drawn = f"1 to {MAX_SIDE} characters, '#' for a wall and '.' for floor"
+    wanted = drawn if field.startswith("world.map") else "a colour such as #0072b2"
     sentence = {
         "missing": f"{what} is missing",
         "extra_forbidden": f"{what} is not a known field; leave it out",
@@ -73,19 +75,92 @@ def _refused(invalid: ValidationError) -> RefusedError:
         "string_too_long": f"{what} has {len(given) if isinstance(given, str) else 0:,} "
         f"characters, expected at most {context.get('max_length', 0):,}",
         "string_too_short": f"{what} is empty",
-    }.get(kind)
-    if kind == "string_pattern_mismatch":
-        wanted = (
-            f"1 to {MAX_SIDE} characters, '#' for a wall and '.' for floor"
-            if field.startswith("world.map")
-            else "a colour such as #0072b2"
-        )
-        sentence = f"{what} is {_short(given)}, expected {wanted}"
-    if sentence is None:
-        sentence = f"{what} is {_short(given)}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        "string_pattern_mismatch": f"{what} is {_short(given)}, expected {wanted}",
+    }.get(kind, f"{what} is {_short(given)}: {first['msg'][:1].lower()}{first['msg'][1:]}")
     return RefusedError(sentence, field or None)
 
 
 def _short(given: object) -> str:
     text = repr(given)
     return text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…"
+
+
+def check(document: WorldDocument) -> None:
+    """Refuse a world whose parts do not fit together, which a schema cannot say.
+
+    Raises:
+        RefusedError: the first mistake is named.
+    """
+    for find in (_in_map, _in_goals, _in_tasks, _in_rewards):
+        for sentence, field in find(document):
+            raise RefusedError(sentence, f"world.{field}")
+
+
+def _in_map(document: WorldDocument) -> Iterator[Mistake]:
+    width = len(document.map[0])
+    for r, line in enumerate(document.map):
+        if len(line) != width:
+            yield (
+                f"row {r} of the map has {len(line)} columns, row 0 has {width}; make the rows "
+                f"equally long",
+                f"map[{r}]",
+            )
+
+
+def _in_goals(document: WorldDocument) -> Iterator[Mistake]:
+    """Goals stand on free cells of their own."""
+    rows = document.map
+    yield from _in_names([goal.name for goal in document.goals], "goal")
+    at: dict[tuple[int, int], str] = {}
+    for i, goal in enumerate(document.goals):
+        (row, column), field = goal.cell, f"goals[{i}].cell"
+        place = f"at row {row}, column {column}"
+        if row >= len(rows) or column >= len(rows[0]):
+            size = f"{len(rows)} rows and {len(rows[0])} columns"
+            yield f"goal {goal.name!r} is {place}, outside the map of {size}", field
+        elif rows[row][column] == "#":
+            yield f"goal {goal.name!r} is in a wall, {place}; move it to a free cell", field
+        elif goal.cell in at:
+            both = f"goals {at[goal.cell]!r} and {goal.name!r}"
+            yield f"{both} are both {place}; move one of them", field
+        at[goal.cell] = goal.name
+
+
+def _in_tasks(document: WorldDocument) -> Iterator[Mistake]:
+    names = {goal.name for goal in document.goals}
+    yield from _in_names([task.name for task in document.tasks], "task")
+    for i, task in enumerate(document.tasks):
+        for j, name in enumerate(task.goals):
+            field = f"tasks[{i}].goals[{j}]"
+            if name not in names:
+                yield f"task {task.name!r} wants {name!r}, which is no goal of this world", field
+            if name in task.goals[:j]:
+                yield f"task {task.name!r} lists goal {name!r} twice", field
+
+
+def _in_rewards(document: WorldDocument) -> Iterator[Mistake]:
+    step, low, high = document.step_reward, document.r_unwanted, document.r_universal
+    if step > -LEAST_COST:
+        yield (
+            f"the step reward is {step:g}; expected at most {-LEAST_COST:g}, or walking for ever "
+            f"would be as good as reaching a goal",
+            "step_reward",
+        )
+    if low >= high:
+        yield (
+            f"an unwanted goal pays {low:g}, a wanted one {high:g}; a wanted goal must pay more",
+            "r_universal" if document.r_empty is None else "r_empty",
+        )
+
+
+def _in_names(names: list[str], what: str) -> Iterator[Mistake]:
+    for i, name in enumerate(names):
+        field = f"{what}s[{i}].name"
+        if not name.isprintable() or name != name.strip():
+            yield (
+                f"the {what} name {name!r} has blanks around it or characters that cannot be "
+                f"printed",
+                field,
+            )
+        if name in names[:i]:
+            yield f"two {what}s are named {name!r}; names must differ", field

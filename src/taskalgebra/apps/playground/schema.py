@@ -32,13 +32,13 @@ Cell = tuple[Index, Index]
 Formula = Annotated[str, Field(max_length=MAX_EXPRESSION)]
 
 
-class _Request(BaseModel):
+class Request(BaseModel):
     """Part of a request: nothing is converted silently, nothing unknown is ignored."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class GoalDocument(_Request):
+class GoalDocument(Request):
     """A goal: its name, its cell as [row, column], and the colour that the page gives it."""
 
     name: Named
@@ -46,14 +46,14 @@ class GoalDocument(_Request):
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
 
 
-class TaskDocument(_Request):
+class TaskDocument(Request):
     """A base task: its name and the goals that it wants."""
 
     name: Named
     goals: Annotated[tuple[Named, ...], Field(max_length=MAX_GOALS)]
 
 
-class WorldDocument(_Request):
+class WorldDocument(Request):
     """A world as the page draws it and the URL carries it."""
 
     map: Annotated[
@@ -68,25 +68,19 @@ class WorldDocument(_Request):
         Reward | None, Field(description="what an unwanted goal pays; by default the step reward")
     ] = None
 
+    @property
+    def r_unwanted(self) -> float:
+        """What an unwanted goal pays."""
+        return self.step_reward if self.r_empty is None else self.r_empty
 
-class SolveRequest(_Request):
+
+class SolveRequest(Request):
     """A world, and an expression over its base tasks."""
 
     world: WorldDocument
     expression: Formula
-    slices: Annotated[bool, Field(description="whether to send the slices of Q̄, one a goal")] = (
+    slices: Annotated[bool, Field(description="whether to send the slices of Q̄, one per goal")] = (
         False
-    )
-
-
-class BoxmanRequest(_Request):
-    """An episode of Boxman: which skills, which task, and where it starts."""
-
-    skills: Literal["boxman", "boxman-random", "boxman-touch"] = "boxman"
-    expression: Formula
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
-    agent: Annotated[Cell | None, Field(description="where the agent starts; null: anywhere")] = (
-        None
     )
 
 
@@ -151,34 +145,8 @@ class SolveAnswer(BaseModel):
     milliseconds: float
 
 
-class BoxmanAnswer(BaseModel):
-    """A whole episode: what the network saw, did and got."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    expression: str
-    simplified: str
-    desired: list[str]
-    frames: Annotated[list[str], Field(description="PNG, base64, one more than actions")]
-    action_names: list[str]
-    actions: list[str]
-    q: Annotated[
-        list[list[float]], Field(description="max_g Q̄(s, g, ·) of every frame but the last")
-    ]
-    rewards: list[float]
-    collected: str | None
-    returned: Annotated[float, Field(alias="return")]
-    optimum: float
-    agent: tuple[int, int]
-    cells: Annotated[list[tuple[int, int]], Field(description="where the agent may start")]
-    truth_table: TruthTable
-    n_tasks: TaskCount
-    python: str
-    milliseconds: float
-
-
 class SkillsChoice(BaseModel):
-    """Shipped skills of Boxman: the tasks that were trained, and the objects that are goals."""
+    """Shipped skills of a game: the tasks that were trained, and the goals."""
 
     name: str
     title: str
@@ -187,7 +155,7 @@ class SkillsChoice(BaseModel):
 
 
 class Preset(BaseModel):
-    """Something to start from: a world, or the shipped skills of Boxman."""
+    """Something to start from: a world, or the shipped skills of a game."""
 
     id: str
     title: str

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gc
-import os
 import socket
 import webbrowser
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from threading import Thread
 
 import uvicorn
+from fastapi import FastAPI
 
 from taskalgebra.apps.playground.app import create_app
-from taskalgebra.apps.playground.memory import keep_freed_memory
 from taskalgebra.apps.playground.presets import presets
 from taskalgebra.apps.playground.schema import SolveRequest
-from taskalgebra.apps.playground.solving import solve
-from taskalgebra.apps.playground.workers import second_process
-from taskalgebra.apps.playground.worlds import WorldCache
+from taskalgebra.apps.playground.solving import SkillsCache, solve
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT, N_PORTS = 8765, 20
@@ -36,52 +34,41 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
     Raises:
         OSError: the port is taken, or must not be used.
     """
-    listener = _listen(port)
-    address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
-    keep_freed_memory()
-    warm_up()
-    gc.freeze()  # what was imported stays; there is no need to look through it again and again
-    try:
-        with second_process(lambda pipe: _answer(listener, pipe)):
-            announce(address)
+    with _listen(port) as listener:
+        address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+
+        @asynccontextmanager
+        async def told(_: FastAPI) -> AsyncIterator[None]:
+            announce(address)  # from here on, Ctrl-C is the server's to handle
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-            _answer(listener)
-    except KeyboardInterrupt:
-        pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it
-    finally:
-        listener.close()
+            yield
+
+        try:
+            _warm_up()
+            # What was imported stays: without the collector going through it, the first request
+            # takes 40 ms rather than 140.
+            gc.freeze()
+            config = uvicorn.Config(
+                create_app(told),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                ws="none",
+                timeout_graceful_shutdown=PATIENCE,
+            )
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it
 
 
-def _answer(listener: socket.socket, until_closed: int | None = None) -> None:
-    """Answer requests until Ctrl-C, or until a pipe is closed."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            timeout_graceful_shutdown=PATIENCE,
-        )
-    )
-    if until_closed is not None:
-        Thread(target=_stop, args=(server, until_closed), daemon=True).start()
-    server.run(sockets=[listener])
-
-
-def _stop(server: uvicorn.Server, when_closed: int) -> None:
-    os.read(when_closed, 1)  # returns when the other end of the pipe is closed
-    server.should_exit = True
-
-
-def warm_up() -> None:
+def _warm_up() -> None:
     """Load or compile the kernels, so that the first request does not wait for them."""
     world = presets()[0]["world"]
     request = SolveRequest.model_validate(
         {"world": world, "expression": "~top ^ left", "slices": True}, strict=False
     )
-    solve(request, WorldCache())
+    solve(request, SkillsCache())
 
 
 def _listen(port: int | None) -> socket.socket:

@@ -1,132 +1,169 @@
-"""A world and an expression in, the composed agent in every cell out.
+"""A drawn world and an expression in, the composed agent in every cell out.
 
-Values are composed by Definition 4 from those of the base tasks.  The optimum beside them is that
-of the composed task itself, from its rewards: it composes nothing, so that the page shows Theorem 3
-rather than assumes it.
+A handful of calls of the library: `plan` makes those up to `ta.solve`, `solve` those on an agent,
+and `_program` writes the same calls down for the page.  The optimum beside the composed values is
+planned for the composed task itself, so that the page shows Theorem 3 rather than assumes it.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections import OrderedDict
+from threading import Lock
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
-from taskalgebra.apps.playground.expressions import (
-    LONG,
-    read_expression,
-    simplified,
-    truth_table,
-    wanted,
-)
-from taskalgebra.apps.playground.schema import SolveRequest
-from taskalgebra.apps.playground.worlds import PlannedWorld, WorldCache
-from taskalgebra.arrays import Array, IntArray
-from taskalgebra.compiled import kernel
-from taskalgebra.theory.policy import first_best
+import taskalgebra as ta
+from taskalgebra.apps.playground.expressions import compose
+from taskalgebra.apps.playground.refusals import check
+from taskalgebra.apps.playground.schema import SolveRequest, WorldDocument
+from taskalgebra.arrays import Array
 
 DECIMALS = 10
 """Of values in answers: enough for any reward, and 1.1 is not written 1.0999999999999999."""
+CACHE_BYTES = 256 * 2**20
+"""Skills that are kept: those of some fifty worlds of 60 × 60 cells, 8 goals and 3 tasks."""
 
 
-def solve(request: SolveRequest, worlds: WorldCache) -> bytes:
-    """The answer to a request, as JSON."""
+def plan(document: WorldDocument) -> ta.Skills:
+    """The skills of a drawn world, planned exactly."""
+    goals = {goal.name: goal.cell for goal in document.goals}
+    world = ta.from_text(document.map, goals, step_reward=document.step_reward)
+    space = ta.TaskSpace(world, r_universal=document.r_universal, r_empty=document.r_unwanted)
+    tasks = {
+        task.name: space.task(task.goals) if task.goals else space.empty for task in document.tasks
+    }
+    # `ta.solve` wants a task; without any, the expression is a constant and names none.
+    tasks = tasks or {"nothing": space.empty}
+    return ta.solve(space, tasks, r_bar_min=_r_bar_min(document))
+
+
+def _program(document: WorldDocument, expression: str, *, slices: bool) -> str:
+    """The calls of `plan` and `solve` as a program."""
+    rows = "\n".join(f'    "{row}",' for row in document.map)
+    goals = "\n".join(f"    {goal.name!r}: {goal.cell}," for goal in document.goals)
+    tasks = [
+        f"    {task.name!r}: "
+        + (f"space.task({list(task.goals)!r})," if task.goals else "space.empty,")
+        for task in document.tasks
+    ] or ['    "nothing": space.empty,']
+    rewards = f"r_universal={document.r_universal!r}, r_empty={document.r_unwanted!r}"
+    more = "slices = agent.q_bar(range(world.n_states)).max(axis=2)\n" if slices else ""
+    return f"""import taskalgebra as ta
+
+rows = [
+{rows}
+]
+goals = {{
+{goals}
+}}
+world = ta.from_text(rows, goals, step_reward={document.step_reward!r})
+space = ta.TaskSpace(world, {rewards})
+tasks = {{
+{chr(10).join(tasks)}
+}}
+skills = ta.solve(space, tasks, r_bar_min={_r_bar_min(document)!r})
+agent = skills[{expression!r}]
+values, actions = agent.v, agent.actions
+optimum = ta.optimal_v(agent.task)
+{more}agent.show()
+"""
+
+
+def _r_bar_min(document: WorldDocument) -> float:
+    """r̄_MIN of Definition 2, with the number of states for the diameter D.
+
+    The definition asks only that it is low enough, and no shortest path has that many steps.
+    Finding D would take 100 ms in a world of 60 × 60 cells and 8 goals; all the rest takes 6 ms.
+    """
+    r_min = min(document.step_reward, document.r_unwanted)
+    return (r_min - max(document.r_universal, 0.0)) * (_n_states(document) + 1)
+
+
+def _n_states(document: WorldDocument) -> int:
+    """Free cells, and an absorbing state for each goal."""
+    return sum(row.count(".") for row in document.map) + len(document.goals)
+
+
+def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
+    """The answer to a request, as JSON.
+
+    Raises:
+        RefusedError: the parts of the world do not fit together, or the expression is wrong.
+    """
     start = time.perf_counter()
-    world = worlds.planned(request.world)
-    tasks, names = world.task_names, world.space.goal_names
-    expression, table = read_expression(request.expression, tasks)
-    short = simplified(table, tasks)
-    desired = wanted(table, world.labels)
-    v_bar = world.compose(short if len(request.expression) > LONG else expression)
-    values, actions = _act(world, v_bar)
-    best = _optimum(world, desired)
-    answer: dict[str, Any] = {
-        "expression": request.expression,
-        "simplified": str(short),
-        "desired": [name for name, one in zip(names, desired, strict=True) if one],
-        "values": (written := _json(world, values)),
-        "actions": _json_digits(world, actions),
-        "optimum": written if np.array_equal(values, best) else _json(world, best),
+    document = request.world
+    skills = cache.skills(document)
+    agent, written, answer = compose(
+        skills, request.expression, tuple(task.name for task in document.tasks)
+    )
+    free = np.frombuffer("".join(document.map).encode(), "S1") == b"."
+    n_cells = int(free.sum())  # the first states; those of goals follow
+
+    def on_map(values: Array) -> Array:
+        """[cells], rounded; NaN, which JSON writes as null, in walls."""
+        filled = np.full(free.size, np.nan)
+        filled[free] = values[:n_cells].round(DECIMALS)
+        return filled
+
+    values = on_map(agent.v)
+    reached = np.isfinite(values)  # −∞ is the value of cells from which no goal can be reached
+    actions = np.full(free.size, None)
+    actions[reached] = agent.actions[:n_cells][reached[free]]
+    answer |= {
+        "values": values,
+        "actions": actions.tolist(),
+        "optimum": on_map(ta.optimal_v(agent.task)),
+        "rewards": {
+            "step": document.step_reward,
+            "desired": document.r_universal,
+            "other": document.r_unwanted,
+        },
+        "range": [float(values[reached].min()), float(values[reached].max())],
+        "python": _program(document, written, slices=request.slices),
     }
     if request.slices:
+        slices = agent.q_bar(range(_n_states(document))).max(axis=2)
+        # Only where its goal cannot be reached does Q̄ pay for a wrong one, which costs more than
+        # any way to a goal.
+        slices[slices < _r_bar_min(document)] = np.nan
         answer["slices"] = [
-            {"goal": name, "values": _json(world, _slice(world, v_bar, g))}
-            for g, name in enumerate(names)
+            {"goal": goal.name, "values": on_map(slices[:, g])}
+            for g, goal in enumerate(document.goals)
         ]
-    lines = f"{world.lines}agent = skills[{request.expression!r}]\nagent.show()\n"
-    answer |= {
-        "truth_table": truth_table(table, tasks, names, world.labels),
-        "n_tasks": world.n_tasks,
-        "rewards": world.rewards,
-        "range": [float(values.min()), float(values.max())],
-        "python": lines,
-        "milliseconds": round(1e3 * (time.perf_counter() - start), 3),
-    }
-    return orjson.dumps(answer)
+    answer["milliseconds"] = round(1e3 * (time.perf_counter() - start), 3)
+    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _act(world: PlannedWorld, v_bar: Array) -> tuple[Array, NDArray[np.int64]]:
-    """V and the greedy action in every cell, from Q(s, a) = r_step + max_g V̄(s', g)."""
-    values, actions = _look_ahead(v_bar, world.next_state, world.rewards["step"])
-    return values.round(DECIMALS), actions
+class SkillsCache:
+    """The skills of the worlds asked for last; another expression plans nothing again."""
 
+    def __init__(self, n_bytes: int = CACHE_BYTES) -> None:
+        """Start empty."""
+        self._n_bytes = n_bytes
+        self._kept: OrderedDict[str, tuple[ta.Skills, int]] = OrderedDict()
+        self._lock = Lock()
 
-def _optimum(world: PlannedWorld, desired: list[bool]) -> Array:
-    """V*(s) in every cell: the best over goals of the way there and the task's reward."""
-    space = world.space
-    reward = np.where(desired, space.r_universal, space.r_empty)
-    best: Array = _best(world.to_goal, reward).round(DECIMALS)
-    return best
+    def skills(self, document: WorldDocument) -> ta.Skills:
+        """The skills of a world, planned if they are not here; colours make no other world."""
+        key = document.model_dump_json(exclude={"goals": {"__all__": {"color"}}})
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+        check(document)
+        # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
+        n_tables = len(document.goals) * (len(document.tasks) + 3) + 5
+        n_bytes = 8 * 5 * _n_states(document) * n_tables
+        self._make_room(n_bytes)
+        skills = plan(document)
+        with self._lock:
+            self._kept[key] = skills, n_bytes
+        return skills
 
-
-@kernel
-def _best(to_goal: Array, reward: Array) -> Array:
-    """max_g to_goal[g, s] + reward[g]."""
-    best: Array = to_goal[0] + reward[0]
-    for g in range(1, len(to_goal)):
-        for s in range(best.size):
-            best[s] = max(best[s], to_goal[g, s] + reward[g])
-    return best
-
-
-@kernel
-def _look_ahead(v_bar: Array, next_state: IntArray, step: float) -> tuple[Array, NDArray[np.int64]]:
-    """The best value, and the action that has it, one step ahead of max_g v_bar[g, s]."""
-    over_goals = _best(v_bar, np.zeros(len(v_bar)))
-    n_actions, n_shown = next_state.shape
-    values, actions = np.empty(n_shown), np.empty(n_shown, np.int64)
-    q = np.empty(n_actions)
-    for s in range(n_shown):
-        best = -np.inf
-        for a in range(n_actions):
-            q[a] = step + over_goals[next_state[a, s]]
-            best = max(best, q[a])
-        actions[s] = first_best(q, best)
-        values[s] = best
-    return values, actions
-
-
-def _slice(world: PlannedWorld, v_bar: Array, goal: int) -> Array:
-    """max_a Q̄(s, g, a) of one goal in every cell; NaN where the goal cannot be reached."""
-    best: Array = v_bar[goal].take(world.next_state).max(axis=0)
-    best += world.rewards["step"]
-    best = best.round(DECIMALS)
-    best[np.isneginf(world.to_goal[goal])] = np.nan
-    return best
-
-
-def _json(world: PlannedWorld, values: Array) -> orjson.Fragment:
-    """Values on the map, as JSON; null where there is none."""
-    on_map = np.full(world.n_cells, np.nan)
-    on_map[world.cell_of_shown] = values
-    return orjson.Fragment(orjson.dumps(on_map, option=orjson.OPT_SERIALIZE_NUMPY))
-
-
-def _json_digits(world: PlannedWorld, actions: NDArray[np.int64]) -> orjson.Fragment:
-    """Actions on the map, as JSON, null where there is none; built as bytes, for speed."""
-    digits = np.full((world.n_cells, 2), ord(","), np.uint8)
-    digits[:, 0] = ord("n")
-    digits[world.cell_of_shown, 0] = actions + ord("0")
-    return orjson.Fragment(b"[" + digits.tobytes()[:-1].replace(b"n", b"null") + b"]")
+    def _make_room(self, n_bytes: int) -> None:
+        """Forget the oldest worlds before another is planned, so that the limit holds meanwhile."""
+        with self._lock:
+            while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
+                self._kept.popitem(last=False)
