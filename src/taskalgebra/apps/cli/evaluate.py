@@ -8,6 +8,8 @@ import typer
 
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
+    GAME,
+    GAME_TASK,
     Episodes,
     Json,
     Quiet,
@@ -21,8 +23,9 @@ from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.evaluation.play import Evaluation
-    from taskalgebra.skills.skills import Agent, Skills
+    from taskalgebra.evaluation.record import Evaluation
+    from taskalgebra.skills.agent import Agent
+    from taskalgebra.skills.skills import Skills
 
 MOST = 256
 """Tasks that `--all` is willing to play."""
@@ -30,7 +33,7 @@ EXAMPLES = (
     ('evaluate "top & left" "top ^ left"', "two tasks of Four Rooms"),
     ("evaluate --all", "all 16 tasks of Four Rooms"),
     ("evaluate --world rooms", "the base tasks of skills that were saved in rooms/"),
-    ('evaluate "blue | square" --world boxman --episodes 1000 --json', "networks, as JSON"),
+    (f'evaluate "{GAME_TASK}" --world {GAME.name} --episodes 1000 --json', "networks, as JSON"),
 )
 
 
@@ -106,7 +109,7 @@ def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> lis
 
 
 def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
-    """Print one line a task."""
+    """Print one line per task."""
     columns = {
         "task": "left",
         "wants": "right",

@@ -10,6 +10,8 @@ import typer
 
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
+    GAME,
+    GAME_TASK,
     Episodes,
     Failure,
     Json,
@@ -25,14 +27,14 @@ from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.apps.cli.solution import Cell, Episode, Solution
-    from taskalgebra.evaluation.play import Evaluation
+    from taskalgebra.evaluation.record import Evaluation
 
 KINDS = (".png", ".svg", ".pdf", ".gif")
 EXAMPLES = (
     ('solve "top ^ left"', "a top room or a left room, not both"),
     ('solve "~(x1 | x2)" --world forty-goals --save out.png', "and a picture in a file"),
     ('solve "A & ~B" --world maze.txt --start 1,5', "in a map of your own, from one cell"),
-    ('solve "blue ^ square" --world boxman --save out.gif', "from pixels, and a film"),
+    (f'solve "{GAME_TASK}" --world {GAME.name} --save out.gif', "from pixels, and a film"),
     ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "over base tasks of your own"),
 )
 
@@ -137,7 +139,7 @@ def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> 
         else f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{cut})"
     )
     n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
-    where = " of this layout" if solution.code is not None else ""
+    where = " of this layout" if solution.layout is not None else ""
     output.line(
         f"optimal   from every start{where}"
         if n == n_starts
