@@ -188,10 +188,21 @@ def test_a_terminal_sees_a_bar_and_what_ctrl_c_stops_resumes(tmp_path, run):
     assert [path.suffix for path in (tmp_path / "rooms.training").iterdir()] == [".npz"]
     again = ("learn", "--slip", "0.1", "--steps", "60000", "--out", tmp_path / "rooms")
     code, _, err = run(*again, "--seed", "1")
-    assert code == 1 and "--fresh starts anew" in err
+    assert code == 1 and "another task" in err and "--fresh starts anew" in err
     code, _, err = run(*again)
     assert code == 0 and f"resuming from {tmp_path / 'rooms.training'}" in err
     assert [path.name for path in tmp_path.iterdir()] == ["rooms"]
+
+
+def test_learning_that_was_too_short_resumes_as_if_it_had_not_stopped(run, tmp_path):
+    arguments = ("learn", "--out", tmp_path / "rooms", "--seed", "1", "--steps")
+    code, _, err = run(*arguments, "3")
+    assert code == 1 and "learn longer" in err and f"in {tmp_path / 'rooms.training'}" in err
+    assert run(*arguments, "60000", "--quiet") == (0, "", "")
+    learned = ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=60_000), seed=1)
+    saved = ta.load(tmp_path / "rooms")
+    for name in learned:
+        assert (saved[name].values.table == learned[name].values.table).all()
 
 
 def test_a_fresh_start_forgets_what_was_stopped(document, tmp_path):

@@ -149,6 +149,7 @@ def _learned(
     seed: int,
 ) -> Skills:
     """Learn and save; checkpoints are kept beside the skills until these are there."""
+    from taskalgebra.learning.checkpoint import CheckpointError
     from taskalgebra.skills import store
     from taskalgebra.skills.making import learn
 
@@ -178,9 +179,11 @@ def _learned(
         raise KeyboardInterrupt(
             f"stopped; what was learned is in {folder}, and the same command resumes from there"
         ) from None
+    except CheckpointError as error:
+        raise Failure(f"{error}; --fresh starts anew") from error
     except ValueError as error:
-        hint = f"; {folder} may be of another training: --fresh starts anew" if resumed else ""
-        raise Failure(f"{error}{hint}") from error
+        kept = f"; checkpoints are in {folder}" if any(folder.glob(f"*{plan.suffix}")) else ""
+        raise Failure(f"{error}{kept}") from error
     skills.save(out)
     shutil.rmtree(folder, ignore_errors=True)
     return skills

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.apps.cli.solution import Episode, Solution, solution_of
 from taskalgebra.arrays import Array
-from taskalgebra.paper.figures.gif import write_gif
+from taskalgebra.paper.figures import film
+from taskalgebra.paper.figures.film import Walk
 from taskalgebra.paper.figures.solution import FILM, Map, draw, draw_game, write, write_film
+from taskalgebra.worlds.finite import NO_GOAL
 
 EPISODES = 3
 """Of a film of a game that has no start of its own."""
-SIDE, BAND = 336, 46  # pixels: of the longer side of a board, and of the words above it
-BETWEEN, MOVE, LOOK, SHOW = 3, 50, 500, 900  # pictures a step; milliseconds
-COLOURS = 254
-PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
-BELOW = "composed from base tasks, no further learning"
 
 
 def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int | None) -> None:
@@ -46,22 +41,23 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
 
 
 def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) -> None:
-    layout, film = solution.layout, path.suffix.lower() == FILM
+    layout, moving = solution.layout, path.suffix.lower() == FILM
     success = episode.goal >= 0 and bool(solution.wanted[episode.goal])
     walked = episode.cells(solution)
     if layout is None or layout.image is None:
         shown = map_of(solution)
-        if film:
+        if moving:
             write_film(shown, walked, success, path)
         else:  # where a start was chosen, its path is of interest
             write(draw(shown, path=walked if seed is None else None), path)
-    elif film:
-        plays = [(solution, episode)]
+    elif moving:
+        walks = [_walk(solution, episode)]
         for k in range(1, EPISODES if seed is not None else 1):
             other = solution_of(solution.agent, (seed or 0) + k)
-            plays.append((other, other.play(None, (seed or 0) + k)))
-        pages = [page for play in plays for page in _pages(*play)]
-        write_gif(pages, _palette(solution, pages[0][0]), path)
+            walks.append(_walk(other, other.play(None, (seed or 0) + k)))
+        n_goals = solution.task.space.n_goals
+        ends = [_frame(solution, np.zeros(2), goal) for goal in range(n_goals)]
+        film.write(str(solution.agent.expression), walks, ends, path)
     else:
         end = "nothing" if episode.goal < 0 else solution.task.space.goal_names[episode.goal]
         note = f"collects {end}, return {episode.total:.1f}, optimum {episode.optimum:.1f}"
@@ -83,25 +79,19 @@ def map_of(solution: Solution, note: str = "") -> Map:
     )
 
 
-def _pages(solution: Solution, episode: Episode) -> Iterator[tuple[Image.Image, int]]:
-    """An episode of a game: each picture, and for how many milliseconds."""
-    mdp = solution.task.space.mdp
-    text = str(solution.agent.expression)
-    places = episode.cells(solution).astype(np.float64)
-    yield _page(_board(solution, places[0]), text), LOOK
-    for i, (here, there) in enumerate(pairwise(places), start=1):
-        if (here != there).any():
-            for k in range(1, BETWEEN + 1):
-                yield _page(_board(solution, here + (there - here) * k / BETWEEN), text), MOVE
-        goal = int(mdp.goal_of_state[episode.states[i]])
-        if goal >= 0:
-            yield _page(_board(solution, there, goal), text), SHOW
-            return
-        if (here == there).all():
-            yield _page(_board(solution, there), text), BETWEEN * MOVE
+def _walk(solution: Solution, episode: Episode) -> Walk:
+    """An episode of a game, up to its goal, as a film shows it."""
+    goals = solution.task.space.mdp.goal_of_state[list(episode.states)]
+    reached = goals != NO_GOAL
+    n = int(np.argmax(reached)) + 1 if reached.any() else len(goals)
+    return Walk(
+        episode.cells(solution)[:n].astype(np.float64),
+        lambda place: _frame(solution, place),
+        _frame(solution, np.zeros(2), int(goals[n - 1])) if reached.any() else None,
+    )
 
 
-def _board(solution: Solution, place: Array, goal: int = -1) -> Image.Image:
+def _frame(solution: Solution, place: Array, goal: int = NO_GOAL) -> Image.Image:
     """The game with the agent at a place, or in a goal."""
     env, layout = solution.agent.skills.env, solution.layout
     assert env is not None and layout is not None
@@ -109,39 +99,4 @@ def _board(solution: Solution, place: Array, goal: int = -1) -> Image.Image:
     drawn = env.film_frame(layout, (row, column), goal)
     if drawn is None:
         raise Failure("this world has no pictures for a film; save a .png")
-    board = Image.fromarray(drawn)
-    share = SIDE / max(board.size)
-    size = (round(board.width * share), round(board.height * share))
-    return board.resize(size, Image.Resampling.LANCZOS)
-
-
-def _page(board: Image.Image, title: str) -> Image.Image:
-    """A picture with words above it."""
-    page = Image.new("RGB", (board.width, BAND + board.height), PAPER)
-    page.paste(board, (0, BAND))
-    words = ImageDraw.Draw(page)
-    for text, height, colour, size in ((title, 17, INK, 19), (BELOW, 36, GREY, 12)):
-        font = ImageFont.load_default(size)
-        words.text((board.width / 2, height), text, colour, font, anchor="mm")
-    return page
-
-
-def _palette(solution: Solution, page: Image.Image) -> Image.Image:
-    """One set of colours for the whole film, so that what stands still does not flicker.
-
-    Half of them are those of a page; the others are of goals, which are shown large, so that none
-    of their colours is lost.
-    """
-    n_goals = solution.task.space.n_goals
-    ends = [_board(solution, np.zeros(2), goal) for goal in range(n_goals)]
-    sheet = Image.new("RGB", (ends[0].width, ends[0].height * n_goals))
-    for i, end in enumerate(ends):
-        sheet.paste(end, (0, i * end.height))
-    half = COLOURS // 2
-    parts = (
-        page.quantize(half, method=Image.Quantize.MEDIANCUT),
-        sheet.quantize(half, method=Image.Quantize.MAXCOVERAGE),
-    )
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([c for part in parts for c in (part.getpalette() or [])[: 3 * half]])
-    return palette
+    return Image.fromarray(drawn)
