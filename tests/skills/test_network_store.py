@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load, save
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import weights_of
+from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 from taskalgebra.skills import network_store
 from taskalgebra.skills.folder import StoreError
 

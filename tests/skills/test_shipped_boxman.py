@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from taskalgebra.skills.network_store import read_manifest
 
 import taskalgebra as ta
 from taskalgebra.paper.experiments import boxman_tables as tables
 from taskalgebra.paper.experiments.boxman_exact import ExactSkills
 from taskalgebra.paper.experiments.boxman_training import RECIPES
 from taskalgebra.paper.experiments.record import load
+from taskalgebra.skills.network_store import read_manifest
 from taskalgebra.skills.skills import SHIPPED, SHIPPED_AT
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"

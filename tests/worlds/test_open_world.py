@@ -17,9 +17,9 @@ from taskalgebra.logic.expression import all_functions
 from taskalgebra.planning.exact import Plan, optimal_v, q_bar_star
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import expression_of, minimal_base_tasks, n_expressible
+from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.worlds.grid import from_text
 from taskalgebra.worlds.open_world import OpenWorld
 

@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 import torch
-from taskalgebra.learning.deep.values import (
-    ExtremeBounds,
-    GoalReturns,
-    NetworkQ,
-    ShiftedBounds,
-)
 
 from deep_worlds import short
 from laws import broken_laws
 from taskalgebra.learning.deep import values as network_values
 from taskalgebra.learning.deep.heads import Scalar, head_of
 from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.values import (
+    ExtremeBounds,
+    GoalReturns,
+    NetworkQ,
+    ShiftedBounds,
+)
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.values import ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
-from taskalgebra.theory.values import ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.worlds.open_world import OpenWorld
 
 WORLD = OpenWorld(("a", "b", "c"), ("left", "right"))
