@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import taskalgebra as ta
+from taskalgebra.skills import catalogue
 from taskalgebra.skills.catalogue import (
     ENTRIES,
     SHIPPED,
@@ -16,7 +17,6 @@ from taskalgebra.skills.catalogue import (
     open_skills,
     open_world,
 )
-from taskalgebra.skills.skills import catalogue
 
 MAP = "#####\n#A.B#\n#.#.#\n#C..#\n#####\n"
 
@@ -34,8 +34,24 @@ def test_entries_say_what_their_worlds_are():
 def test_base_tasks_of_networks_are_those_of_the_shipped_ones(name):
     skills = open_skills(name)
     assert tuple(skills) == ENTRIES[name].tasks
-    opened, played = open_world(name), skills.world
+    opened, played = open_world(name), skills.env
     assert (opened.layout, opened.collect) == (played.layout, played.collect)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_networks_have_a_recipe_for_their_world_and_tasks(name):
+    from taskalgebra.envs.boxman.recipes import PAPER, RECIPES
+
+    learner, start = catalogue.recipe(name)
+    assert learner is RECIPES[name].learner
+    assert start is None or start in SHIPPED
+    assert RECIPES[name].tasks == ENTRIES[name].tasks
+    assert RECIPES[name].world == ENTRIES[name].arguments
+    assert catalogue.recipe(name, paper=True) == (PAPER, None)
+
+
+def test_worlds_without_networks_have_no_recipe():
+    assert catalogue.recipe("four-rooms") is catalogue.recipe("maze.txt") is None
 
 
 def test_a_map_has_a_task_for_each_goal(tmp_path):

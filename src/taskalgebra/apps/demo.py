@@ -38,7 +38,7 @@ def main() -> None:
 
     print("An exclusive or on the map; ◆ is wanted, ◇ is not; bright cells are worth more:\n")
     skills["top ^ left"].show()
-    print("\nFour Rooms: 104 cells, one goal a room. Two base tasks were planned exactly:")
+    print("\nFour Rooms: 104 cells, one goal per room. Two base tasks were planned exactly:")
     for name, task in skills.tasks.items():
         print(f"  {name:<5} wants {_goals(task.desired, world)}")
     print(f"From them, all {skills.n_expressible} tasks are composed without further planning.")

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from taskalgebra.folder import MANIFEST
 
 if TYPE_CHECKING:
+    from taskalgebra.learning.deep.learner import DeepQ
     from taskalgebra.skills.skills import Skills
     from taskalgebra.theory.goal_env import GoalEnv
     from taskalgebra.theory.tasks import Task, TaskSpace
@@ -42,9 +44,11 @@ class Entry:
     env: str  # the environment, and its arguments
     arguments: Mapping[str, Any] = field(default_factory=dict)
     networks: bool = False
+    recipes: str = ""  # the module whose `RECIPES` say how the networks are trained
 
 
 _ANYWHERE: Mapping[str, Any] = {"layout": "random"}
+_RECIPES = "taskalgebra.envs.boxman.recipes"
 ENTRIES: Mapping[str, Entry] = {
     entry.name: entry
     for entry in (
@@ -70,6 +74,7 @@ ENTRIES: Mapping[str, Entry] = {
             ("blue", "square", "purple"),
             "Boxman",
             networks=True,
+            recipes=_RECIPES,
         ),
         Entry(
             "boxman-random",
@@ -79,6 +84,7 @@ ENTRIES: Mapping[str, Entry] = {
             "Boxman",
             _ANYWHERE,
             networks=True,
+            recipes=_RECIPES,
         ),
         Entry(
             "boxman-touch",
@@ -88,6 +94,7 @@ ENTRIES: Mapping[str, Entry] = {
             "Boxman",
             {**_ANYWHERE, "collect": "touch"},
             networks=True,
+            recipes=_RECIPES,
         ),
     )
 }
@@ -141,6 +148,23 @@ def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str
     entry = ENTRIES.get(name)
     own = list(world.tasks) if entry is None else entry.tasks
     return _tasks(tasks or own, world.space, world.tasks)
+
+
+def recipe(name: str, *, paper: bool = False) -> tuple[DeepQ, str | None] | None:
+    """How the networks of a world are trained; None for a world without networks of its own.
+
+    Args:
+        name: of the world.
+        paper: whether to take the paper's own network and settings, which start from nothing.
+
+    Returns:
+        The learner, and the name of the skills that it starts from, if any.
+    """
+    entry = ENTRIES.get(name)
+    if entry is None or not entry.recipes:
+        return None
+    found = import_module(entry.recipes).RECIPES[name]
+    return (found.paper, None) if paper else (found.learner, found.start)
 
 
 def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float = 0.0) -> Skills:

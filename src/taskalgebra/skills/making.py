@@ -154,7 +154,8 @@ def load(
     """Read skills that `Skills.save` wrote, or skills that come with the library.
 
     Args:
-        path: a directory, or the name of skills that come with the library, such as "boxman".
+        path: a directory, or the name of skills that come with the library, which
+            `taskalgebra list skills` shows.
         env: the environment to act in, if it is not one of the library's own.
         network: the callable that makes your own networks, as it was given to `DeepQ`.
         reach: your own agent, as it was given to `from_reach`.

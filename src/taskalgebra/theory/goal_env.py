@@ -3,8 +3,8 @@
 A goal environment names its goals and its tasks, says how long an episode may be, and makes copies
 of itself that pay for a task.  The copies are a Gymnasium vector environment that says in which
 goal an episode ended: `infos["goal"]`, `[N]`, is the number of the goal where `terminated`, and −1
-before.  An episode that ends elsewhere is truncated.  Learners need nothing else, so that Four
-Rooms, Boxman and an environment of your own are learned by the same code.
+before.  An episode that ends elsewhere is truncated.  Learners need nothing else, so that a grid
+world, a video game and an environment of your own are learned by the same code.
 """
 
 from __future__ import annotations
@@ -82,6 +82,18 @@ class GoalEnv(ABC):
             return None
         mdp = self.space.mdp
         return Layout(mdp, np.flatnonzero(~mdp.is_goal))
+
+    def film_frame(
+        self, layout: Layout, place: tuple[float, float], goal: int = NO_GOAL
+    ) -> Image | None:
+        """What people see of a layout, once in a film; None where there is nothing to be drawn.
+
+        Args:
+            layout: of this world.
+            place: row and column of the agent, which may be between two cells.
+            goal: where the agent has reached a goal.
+        """
+        return None
 
     def find_task(self, task: Task | Expression | str) -> Task:
         """A task by name, or by an expression over the named tasks."""

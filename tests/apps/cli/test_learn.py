@@ -19,7 +19,7 @@ def test_learned_skills_are_saved_and_can_be_solved_with(run, document, tmp_path
     found = document("learn", "--out", rooms, "--steps", "60000", "--seed", "1")
     assert [task["success_rate"] for task in found["tasks"]] == [1.0, 1.0]
     assert found["n_expressible"] == 16
-    learned = ta.learn(ta.FourRooms(), steps=60_000, seed=1)
+    learned = ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=60_000), seed=1)
     saved = ta.load(rooms)
     assert (saved["top"].values.table == learned["top"].values.table).all()
     solved = document("solve", "top ^ left", "--world", rooms, "--episodes", "20")
@@ -71,28 +71,33 @@ def test_a_folder_of_somebody_else_is_not_taken_for_a_training(more, run, tmp_pa
     assert notes.read_text() == "mine"
 
 
-def test_boxman_is_trained_stopped_and_gone_on_with(run, document, tmp_path, monkeypatch):
+def test_a_training_of_networks_is_stopped_and_resumes(run, document, tmp_path, monkeypatch):
     from taskalgebra.apps.cli import learn
     from taskalgebra.learning.deep import training as deep
 
-    toy = ta.DeepSettings(
-        n_updates=4, chapter=2, n_envs=32, learning_starts=3200, batch_size=4, threads=1
+    toy = ta.DeepQ(
+        n_updates=4,
+        updates_per_iteration=2,
+        n_envs=32,
+        learning_starts=3200,
+        batch_size=4,
+        threads=1,
     )
-    monkeypatch.setattr(learn, "_recipe", lambda *given: (toy, None))
+    monkeypatch.setattr(learn.catalogue, "recipe", lambda name, paper: (toy, None))
     monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
     arguments = ("learn", "boxman", "--out", tmp_path / "game")
     run_training = deep.Training.run
 
-    def stopped(self, path, score, listen, name):
-        def listen_once(*told):
+    def stopped(self, path, score, told):
+        def told_once(*given):
             raise KeyboardInterrupt
 
-        return run_training(self, path, score, listen_once, name)
+        return run_training(self, path, score, told_once)
 
     monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
     monkeypatch.setattr(deep.Training, "run", stopped)
     code, _, err = run(*arguments)
-    assert code == 130 and "game.training" in err and "go on" in err
+    assert code == 130 and "game.training" in err and "the same command resumes" in err
     assert [path.name for path in tmp_path.iterdir()] == ["game.training"]
     monkeypatch.setattr(deep.Training, "run", run_training)
     code, _, err = run(*arguments, "--quiet")
@@ -113,16 +118,17 @@ def test_a_training_stopped_before_its_first_checkpoint_says_so(run, tmp_path, m
 
 
 def test_short_trainings_have_checkpoints_too():
-    from taskalgebra.apps.cli.learn import _recipe
+    from taskalgebra.apps.cli.learn import _networks
+    from taskalgebra.apps.cli.output import Output
 
-    for name, preset, updates, chapter in (
+    for name, preset, updates, iteration in (
         ("boxman", "fast", 50, 10),
         ("boxman-touch", "fast", 3, 1),
         ("boxman", "paper", 40, 16),
         ("boxman-random", "fast", 100_000, 500),
     ):
-        settings, _ = _recipe(name, preset, updates)
-        assert (settings.n_updates, settings.chapter) == (updates, chapter)
+        settings = _networks(Output(quiet=True), name, preset, updates).learner.settings
+        assert (settings.n_updates, settings.updates_per_iteration) == (updates, iteration)
 
 
 def test_too_few_updates_are_refused_by_number(run, tmp_path):
@@ -133,8 +139,9 @@ def test_too_few_updates_are_refused_by_number(run, tmp_path):
 
 def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, monkeypatch):
     from taskalgebra.apps.cli import learn
+    from taskalgebra.envs.boxman.recipes import RECIPES
+    from taskalgebra.learning.deep import networks
     from taskalgebra.learning.deep import training as deep
-    from taskalgebra.paper.experiments.boxman_training import RECIPES
 
     monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
     monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
@@ -145,14 +152,14 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     assert 'try: taskalgebra solve "blue" --world' in told
     code, told, _ = run("evaluate", "--all", "--world", out, "--episodes", "2")
     assert code == 0 and "~" not in told and "blue" in told
-    assert "taking the sight of the skills boxman-random" in err
-    ours, theirs = ta.load(out).networks, ta.load("boxman-random").networks
-    assert ours.settings.network == RECIPES["boxman-touch"].settings.network == "planning"
+    assert "starting from the network of the skills boxman-random" in err
+    ours, theirs = ta.load(out).family, ta.load("boxman-random").family
+    assert ours.network is RECIPES["boxman-touch"].learner.network is networks.planning
     for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):
         assert (ours.first.state_dict()[name] == theirs.first.state_dict()[name]).all(), name
 
 
-def test_a_terminal_sees_a_bar_and_ctrl_c_leaves_nothing_behind(tmp_path):
+def test_a_terminal_sees_a_bar_and_what_ctrl_c_stops_resumes(tmp_path, run):
     command = [sys.executable, "-m", "taskalgebra.apps.cli", "learn", "--slip", "0.1"]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -176,5 +183,31 @@ def test_a_terminal_sees_a_bar_and_ctrl_c_leaves_nothing_behind(tmp_path):
         process.wait()
         process.stdout.close()
         os.close(ours)
-    assert b"nothing was saved" in seen
-    assert list(tmp_path.iterdir()) == []
+    assert b"the same command resumes" in b" ".join(seen.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms.training"]
+    assert [path.suffix for path in (tmp_path / "rooms.training").iterdir()] == [".npz"]
+    again = ("learn", "--slip", "0.1", "--steps", "60000", "--out", tmp_path / "rooms")
+    code, _, err = run(*again, "--seed", "1")
+    assert code == 1 and "another task" in err and "--fresh starts anew" in err
+    code, _, err = run(*again)
+    assert code == 0 and f"resuming from {tmp_path / 'rooms.training'}" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms"]
+
+
+def test_learning_that_was_too_short_resumes_as_if_it_had_not_stopped(run, tmp_path):
+    arguments = ("learn", "--out", tmp_path / "rooms", "--seed", "1", "--steps")
+    code, _, err = run(*arguments, "3")
+    assert code == 1 and "learn longer" in err and f"in {tmp_path / 'rooms.training'}" in err
+    assert run(*arguments, "60000", "--quiet") == (0, "", "")
+    learned = ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=60_000), seed=1)
+    saved = ta.load(tmp_path / "rooms")
+    for name in learned:
+        assert (saved[name].values.table == learned[name].values.table).all()
+
+
+def test_a_fresh_start_forgets_what_was_stopped(document, tmp_path):
+    checkpoint = tmp_path / "rooms.training" / "M_U.npz"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(b"of another time")
+    document("learn", "--fresh", "--steps", "60000", "--out", tmp_path / "rooms")
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms"]

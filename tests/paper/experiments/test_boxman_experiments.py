@@ -319,7 +319,8 @@ def test_films_are_small_and_move(blank_results, name, tmp_path):
     (path,) = deep_gallery.FIGURES[name].write(blank_results, tmp_path / "film")
     assert path.stat().st_size < 600_000
     with Image.open(path) as film:
-        assert film.size == (boxman_film.SIDE, boxman_film.SIDE + boxman_film.BAND)
+        side, band = boxman_film.film.SIDE, boxman_film.film.BAND
+        assert film.size == (side, side + band)
 
 
 def claims_of(results):

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from taskalgebra.apps.cli import FAILED, OK
-from taskalgebra.apps.cli.commands import Json, Quiet, Seed, Slip, Tasks, WorldArgument
+from taskalgebra.apps.cli.commands import Failure, Json, Quiet, Seed, Slip, Tasks, WorldArgument
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.envs.boxman.env import Boxman
     from taskalgebra.theory.assumptions import AssumptionReport
-    from taskalgebra.theory.tasks import Task
+    from taskalgebra.theory.goal_env import GoalEnv
 
 EXAMPLES = (
     ("check", "Four Rooms keeps them all"),
     ("check four-rooms --slip 0.1", "where moves slip, Theorem 3 does not apply"),
     ("check maze.txt", "a map of your own"),
-    ("check boxman-touch", "the game of the supplement, on one layout"),
+    (f"check {catalogue.SHIPPED[-1]}", "a video game, on one layout"),
 )
 
 
@@ -60,42 +60,24 @@ def check(
 
 def _examined(name: str, tasks: list[str], slip: float, seed: int) -> tuple[AssumptionReport, str]:
     """The findings, and what to say of the layout that they are about."""
-    from pathlib import Path
-
-    from taskalgebra.envs.boxman.env import Boxman
-
+    env: GoalEnv | None
     if name not in catalogue.ENTRIES and Path(name).is_dir():
         skills = catalogue.open_skills(name, tasks=tasks, slip_probability=slip)
-        if not isinstance(skills.world, Boxman):
-            return skills.space.check(skills.tasks), ""
-        return _on_layout(skills.world, skills.tasks, seed)
-    world = catalogue.open_world(name, slip_probability=slip)
-    base = catalogue.base_tasks(name, world, tasks)
-    if isinstance(world, Boxman):
-        return _on_layout(world, base, seed)
-    return world.space.check(base), ""
+        env, space, base = skills.env, skills.space, skills.tasks
+    else:
+        env = catalogue.open_world(name, slip_probability=slip)
+        space, base = env.space, catalogue.base_tasks(name, env, tasks)
+    if space.finite:
+        return space.check(base), ""
+    layout = None if env is None else env.one_layout(seed)
+    if env is None or layout is None:
+        raise Failure(f"{name} is known only by playing it, so that nothing can be checked")
+    from taskalgebra.apps.cli.solution import on_layout
 
-
-def _on_layout(world: Boxman, tasks: dict[str, Task], seed: int) -> tuple[AssumptionReport, str]:
-    """Boxman as a finite world; by touch every task has one of its own."""
-    from taskalgebra.envs.boxman.finite import finite_world
-    from taskalgebra.theory.tasks import TaskSpace
-    from taskalgebra.worlds.finite import FiniteMDP
-
-    world.reset(seed=seed)
-    places = world.code[2:]
-
-    def of(task: Task) -> FiniteMDP:
-        wanted = world.wanted_by(task)
-        mdp = finite_world(world.board, places, by_touch=world.by_touch, wanted=wanted)
-        return replace(mdp, goal_reward=task.goal_reward)
-
-    space = TaskSpace(
-        finite_world(world.board, places, by_touch=world.by_touch),
-        r_universal=world.space.r_universal,
-        r_empty=world.space.r_empty,
-    )
-    report = space.check({name: of(task) for name, task in tasks.items()})
-    return report, f"Objects lie anywhere; this is the layout of seed {seed}." * (
-        world.places is None
-    )
+    own = {  # where tasks end in goals of their own, each has a world of its own
+        each: replace(found.mdp, goal_reward=task.goal_reward)
+        for each, task in base.items()
+        if (found := env.one_layout(seed, task)) is not None
+    }
+    told = "" if layout.fixed else f"Layouts are random; this is the layout of seed {seed}."
+    return on_layout(layout.mdp, space).check(own), told

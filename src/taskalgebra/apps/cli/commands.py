@@ -22,7 +22,7 @@ def _complete_world(incomplete: str) -> list[tuple[str, str]]:
     return catalogue.completions(incomplete)
 
 
-WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a folder of saved skills."
+WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a directory with skills."
 World = Annotated[
     str,
     typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
@@ -52,7 +52,7 @@ Slip = Annotated[
 ]
 Episodes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Episodes to play; by default 1000, with networks 100."),
+    typer.Option(metavar="N", min=1, help="Episodes to play; by default 1000, in open worlds 100."),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Equal seeds give equal results.")]
 Json = Annotated[
@@ -64,10 +64,13 @@ Quiet = Annotated[
 
 
 def usual_episodes(skills: Skills) -> int:
-    """How many episodes to play unless told: networks take longer."""
-    return 1000 if skills.networks is None else 100
+    """How many episodes to play unless told: in open worlds they take longer."""
+    return 1000 if skills.space.finite else 100
 
 
+GAME = catalogue.ENTRIES[catalogue.SHIPPED[0]]
+GAME_TASK = " ^ ".join(GAME.tasks[:2])
+"""A world that is played from pixels, and a task, for examples."""
 Examples = Sequence[tuple[str, str]]
 """Commands without `taskalgebra`, and what each does."""
 

@@ -8,6 +8,8 @@ import typer
 
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
+    GAME,
+    GAME_TASK,
     Episodes,
     Json,
     Quiet,
@@ -31,7 +33,7 @@ EXAMPLES = (
     ('evaluate "top & left" "top ^ left"', "two tasks of Four Rooms"),
     ("evaluate --all", "all 16 tasks of Four Rooms"),
     ("evaluate --world rooms", "the base tasks of skills that were saved in rooms/"),
-    ('evaluate "blue | square" --world boxman --episodes 1000 --json', "networks, as JSON"),
+    (f'evaluate "{GAME_TASK}" --world {GAME.name} --episodes 1000 --json', "networks, as JSON"),
 )
 
 
@@ -107,7 +109,7 @@ def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> lis
 
 
 def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
-    """Print one line a task."""
+    """Print one line per task."""
     columns = {
         "task": "left",
         "wants": "right",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
+    GAME,
     Failure,
     Json,
     Quiet,
@@ -24,16 +26,17 @@ from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.envs.boxman.env import Boxman
-    from taskalgebra.envs.world import World
     from taskalgebra.learning.deep.settings import DeepSettings
+    from taskalgebra.learning.learner import Learner
     from taskalgebra.skills.skills import Skills
+    from taskalgebra.theory.goal_env import GoalEnv
+    from taskalgebra.theory.tasks import Task
 
 EXAMPLES = (
     ("learn --out rooms", "Four Rooms by Q-learning, saved in rooms/"),
-    ("learn maze.txt --out maze --steps 100000", "a map of your own, for so many steps a task"),
+    ("learn maze.txt --out maze --steps 100000", "a map of your own, 100,000 steps per task"),
     ("learn four-rooms --slip 0.1 --out slippery", "where moves slip"),
-    ("learn boxman --out game --seed 1", "networks, from pixels: some minutes"),
+    (f"learn {GAME.name} --out game --seed 1", "networks, from pixels: some minutes"),
     ('solve "top ^ left" --world rooms', "what to do with them"),
 )
 
@@ -61,7 +64,7 @@ def learn(
         typer.Option(metavar="fast|paper", help="Networks: our settings, or the paper's own."),
     ] = "fast",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Networks: forget a training that was stopped.")
+        bool, typer.Option("--fresh", help="Do not resume learning that was stopped.")
     ] = False,
     seed: Seed = 0,
     json: Json = False,
@@ -69,150 +72,129 @@ def learn(
 ) -> int:
     """Learn base tasks by interaction (Algorithm 1) and save the skills.
 
-    Four Rooms and maps are learned as tables, Boxman as networks, which need torch. By touch these
-    plan, and see as boxman-random does. A training of networks that was stopped goes on when the
-    same command is given again.
+    Finite worlds are learned as tables, games from pixels as networks, which need torch. Learning
+    that was stopped resumes when the same command is given again.
     """
     output = Output(json, quiet)
-    from taskalgebra.envs.boxman.env import Boxman
-
-    opened = catalogue.open_world(world, slip_probability=slip)
-    if isinstance(opened, Boxman):
+    env = catalogue.open_world(world, slip_probability=slip)
+    base = catalogue.base_tasks(world, env, tasks or [])
+    if env.space.finite:
+        if updates or settings != "fast":
+            raise typer.BadParameter(
+                "--updates and --settings are for networks; tables have --steps and --episodes"
+            )
+        plan = _tables(steps, episodes)
+    else:
         if steps or episodes:
             raise typer.BadParameter(
                 "--steps and --episodes are for tables; networks have --updates"
             )
-        chosen, start = _recipe(world, settings, updates)
-        skills = _networks(output, world, opened, tasks or [], chosen, start, out, fresh, seed)
-    else:
-        if updates or settings != "fast" or fresh:
-            raise typer.BadParameter(
-                "--updates, --settings and --fresh are for networks; tables have --steps"
-            )
-        skills = _tables(output, world, opened, tasks or [], steps, episodes, out, seed)
+        plan = _networks(output, world, settings, updates)
+    skills = _learned(output, env, base, plan, out, fresh, seed)
     _tell(output, skills, world, out, seed)
     return OK
 
 
-def _tables(
-    output: Output,
-    name: str,
-    world: World,
-    tasks: list[str],
-    steps: int | None,
-    episodes: int | None,
-    out: Path,
-    seed: int,
-) -> Skills:
+class Plan(NamedTuple):
+    """What learns, the format of the skills, and how the files of its checkpoints end."""
+
+    learner: Learner
+    format: str
+    suffix: str
+
+
+def _tables(steps: int | None, episodes: int | None) -> Plan:
+    from taskalgebra.learning.tabular import QLearning
+    from taskalgebra.theory.family import TableFamily
+
+    return Plan(QLearning(episodes=episodes, steps=steps), TableFamily.FORMAT, ".npz")
+
+
+def _networks(output: Output, name: str, preset: str, updates: int | None) -> Plan:
+    """The network and the settings that shipped skills were trained with, or the paper's own."""
+    from taskalgebra.learning.deep.learner import DeepQ
     from taskalgebra.skills import store
-    from taskalgebra.skills.making import learn
+    from taskalgebra.skills.making import load
 
-    base = catalogue.base_tasks(name, world, tasks)
-    store.FOLDER.claim(out)
-    try:
-        with output.progress("learning") as meter:
-            skills = learn(
-                world,
-                base,
-                steps=steps,
-                episodes=episodes,
-                seed=seed,
-                progress=lambda share, task: meter(share, f"learning {task}"),
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            "stopped; nothing was saved, give the same command to start again"
-        ) from None
-    except ValueError as error:
-        raise Failure(str(error)) from error
-    skills.save(out)
-    return skills
+    found = catalogue.recipe(name, paper=preset == "paper")
+    chosen, start = found or (DeepQ.paper() if preset == "paper" else DeepQ(), None)
+    settings = chosen.settings if updates is None else _short(chosen.settings, updates, preset)
+    family = store.torch_module("taskalgebra.learning.deep.family").NetworkFamily
+    if start is not None:
+        output.note(f"starting from the network of the skills {start}")
+    learner = DeepQ(
+        chosen.network,
+        settings=settings,
+        start=None if start is None else load(catalogue.SHIPPED_AT / start),
+    )
+    return Plan(learner, family.FORMAT, ".safetensors")
 
 
-def _recipe(name: str, preset: str, updates: int | None) -> tuple[DeepSettings, str | None]:
-    """The settings that the shipped networks were trained with, and the skills to start from.
-
-    The paper's own settings start from nothing.
-    """
-    from dataclasses import replace
-    from importlib.util import find_spec
-
-    for package in ("torch", "safetensors"):
-        if find_spec(package) is None:
-            raise Failure(f'networks need {package}: pip install "taskalgebra[deep]"')
-    from taskalgebra.learning.deep.settings import PAPER
-    from taskalgebra.paper.experiments.boxman_training import RECIPES
-
-    recipe = RECIPES[name]
-    chosen, start = (PAPER, None) if preset == "paper" else (recipe.settings, recipe.start)
-    if updates is None:
-        return chosen, start
-    least = math.ceil(chosen.n_envs / chosen.steps_per_update)
+def _short(settings: DeepSettings, updates: int, preset: str) -> DeepSettings:
+    """The settings for this number of gradient steps; short trainings have checkpoints, too."""
+    least = math.ceil(settings.n_envs / settings.steps_per_update)
     if updates < least:
         raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
-    chapter = min(chosen.chapter, max(least, updates // 5))
-    return replace(chosen, n_updates=updates, chapter=chapter), start
+    iteration = min(settings.updates_per_iteration, max(least, updates // 5))
+    return replace(settings, n_updates=updates, updates_per_iteration=iteration)
 
 
-def _networks(
+def _learned(
     output: Output,
-    name: str,
-    world: Boxman,
-    tasks: list[str],
-    settings: DeepSettings,
-    start: str | None,
+    env: GoalEnv,
+    base: dict[str, Task],
+    plan: Plan,
     out: Path,
     fresh: bool,
     seed: int,
 ) -> Skills:
-    from taskalgebra.skills import network_store
-    from taskalgebra.skills.catalogue import SHIPPED_AT
-    from taskalgebra.skills.making import learn, load
+    """Learn and save; checkpoints are kept beside the skills until these are there."""
+    from taskalgebra.learning.checkpoint import CheckpointError
+    from taskalgebra.skills import store
+    from taskalgebra.skills.making import learn
 
-    base = catalogue.base_tasks(name, world, tasks)
-    network_store.FOLDER.claim(out)
+    store.claim(out, plan.format)
     folder = out.with_name(f"{out.name}.training")
-    _refuse_strangers(folder)
+    _refuse_strangers(folder, plan.suffix)
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    gone_on = any(folder.glob("*.safetensors"))
-    if gone_on:
-        output.note(f"going on with the training in {folder}; --fresh would start anew")
-    if start is not None:
-        output.note(f"taking the sight of the skills {start}; what a step does is learned")
+    resumed = any(folder.glob(f"*{plan.suffix}"))
+    if resumed:
+        output.note(f"resuming from {folder}; --fresh would start anew")
     try:
-        with output.progress("training") as meter:
+        with output.progress("learning") as meter:
             skills = learn(
-                world,
+                env,
                 base,
-                settings=settings,
+                learner=plan.learner,
                 seed=seed,
                 folder=folder,
-                start=None if start is None else load(SHIPPED_AT / start),
-                progress=lambda share, task: meter(share, f"training {task}"),
+                listener=lambda event: meter(event.share, f"learning {event.what}"),
             )
     except KeyboardInterrupt:
-        if not any(folder.glob("*.safetensors")):
+        if not any(folder.glob(f"*{plan.suffix}")):
             raise KeyboardInterrupt(
                 "stopped before the first checkpoint; give the same command to start again"
             ) from None
         raise KeyboardInterrupt(
-            f"stopped; the training so far is in {folder}, give the same command to go on"
+            f"stopped; what was learned is in {folder}, and the same command resumes from there"
         ) from None
+    except CheckpointError as error:
+        raise Failure(f"{error}; --fresh starts anew") from error
     except ValueError as error:
-        hint = f"; {folder} may be of another training: --fresh starts anew" if gone_on else ""
-        raise Failure(f"{error}{hint}") from error
+        kept = f"; checkpoints are in {folder}" if any(folder.glob(f"*{plan.suffix}")) else ""
+        raise Failure(f"{error}{kept}") from error
     skills.save(out)
     shutil.rmtree(folder, ignore_errors=True)
     return skills
 
 
-def _refuse_strangers(folder: Path) -> None:
-    """Take no folder for a training that holds other things: it is removed in the end."""
+def _refuse_strangers(folder: Path, suffix: str) -> None:
+    """Take no directory for checkpoints that holds other things: it is removed in the end."""
     for path in folder.glob("*"):
-        if path.suffix not in (".safetensors", ".tmp"):
+        if path.suffix not in (suffix, ".tmp"):
             raise Failure(
-                f"{folder} is where the training would be kept, and it holds other files, such as "
+                f"{folder} is where checkpoints would be kept, and it holds other files, such as "
                 f"{path.name!r}; give another --out"
             )
 

@@ -43,8 +43,9 @@ class Output:
         self.text = not json and not quiet
         self.out = Console(file=sys.stdout, highlight=False, emoji=False)
         self.err = Console(file=sys.stderr, highlight=False, emoji=False, stderr=True)
-        if not self.out.is_terminal:
-            self.out.width = 10_000  # a pipe has no edge to wrap at
+        for console in (self.out, self.err):
+            if not console.is_terminal:
+                console.width = 10_000  # a pipe has no edge to wrap at
 
     def line(self, text: str | Text = "") -> None:
         """Print a line of text, without markup."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
 from taskalgebra.apps.cli.commands import Failure
-from taskalgebra.apps.cli.solution import Episode, Solution
-from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.envs.boxman.picture import CELL
-from taskalgebra.paper.experiments.boxman_trajectories import Play, record
-from taskalgebra.paper.figures import boxman_film
+from taskalgebra.apps.cli.solution import Episode, Solution, solution_of
+from taskalgebra.arrays import Array
+from taskalgebra.paper.figures import film
+from taskalgebra.paper.figures.film import Walk
 from taskalgebra.paper.figures.solution import FILM, Map, draw, draw_game, write, write_film
+from taskalgebra.worlds.finite import NO_GOAL
 
 EPISODES = 3
-"""Of a film of Boxman that has no start of its own."""
+"""Of a film of a game that has no start of its own."""
 
 
 def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int | None) -> None:
@@ -23,7 +26,7 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
         solution: what to draw.
         episode: what the agent does in the film, or on the game's board.
         path: where to; its end says what.
-        seed: a film of Boxman shows further episodes, of the seeds that follow; None for one.
+        seed: a film of a game shows further episodes, of the seeds that follow; None for one.
 
     Raises:
         Failure: the file cannot be written.
@@ -38,16 +41,28 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
 
 
 def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) -> None:
-    world = solution.agent.skills.world
-    if isinstance(world, Boxman):
-        _save_game(solution, world, episode, path, seed)
-        return
-    shown = map_of(solution)
-    if path.suffix.lower() == FILM:
-        write_film(shown, episode.cells(solution), _success(solution, episode), path)
+    layout, moving = solution.layout, path.suffix.lower() == FILM
+    success = episode.goal >= 0 and bool(solution.wanted[episode.goal])
+    walked = episode.cells(solution)
+    if layout is None or layout.image is None:
+        shown = map_of(solution)
+        if moving:
+            write_film(shown, walked, success, path)
+        else:  # where a start was chosen, its path is of interest
+            write(draw(shown, path=walked if seed is None else None), path)
+    elif moving:
+        walks = [_walk(solution, episode)]
+        for k in range(1, EPISODES if seed is not None else 1):
+            other = solution_of(solution.agent, (seed or 0) + k)
+            walks.append(_walk(other, other.play(None, (seed or 0) + k)))
+        n_goals = solution.task.space.n_goals
+        ends = [_frame(solution, np.zeros(2), goal) for goal in range(n_goals)]
+        film.write(str(solution.agent.expression), walks, ends, path)
     else:
-        given = seed is None  # a start was chosen, so its path is of interest
-        write(draw(shown, path=episode.cells(solution) if given else None), path)
+        end = "nothing" if episode.goal < 0 else solution.task.space.goal_names[episode.goal]
+        note = f"collects {end}, return {episode.total:.1f}, optimum {episode.optimum:.1f}"
+        shown = map_of(solution, note)
+        write(draw_game(shown, layout.image, layout.pixels, walked, success), path)
 
 
 def map_of(solution: Solution, note: str = "") -> Map:
@@ -64,28 +79,24 @@ def map_of(solution: Solution, note: str = "") -> Map:
     )
 
 
-def _success(solution: Solution, episode: Episode) -> bool:
-    return episode.goal >= 0 and bool(solution.wanted[episode.goal])
+def _walk(solution: Solution, episode: Episode) -> Walk:
+    """An episode of a game, up to its goal, as a film shows it."""
+    goals = solution.task.space.mdp.goal_of_state[list(episode.states)]
+    reached = goals != NO_GOAL
+    n = int(np.argmax(reached)) + 1 if reached.any() else len(goals)
+    return Walk(
+        episode.cells(solution)[:n].astype(np.float64),
+        lambda place: _frame(solution, place),
+        _frame(solution, np.zeros(2), int(goals[n - 1])) if reached.any() else None,
+    )
 
 
-def _save_game(
-    solution: Solution, world: Boxman, episode: Episode, path: Path, seed: int | None
-) -> None:
-    agent, text = solution.agent, str(solution.agent.expression)
-    assert solution.code is not None
-    codes = [solution.code.copy()]
-    codes[0][0] = episode.states[0]
-    if path.suffix.lower() == FILM:
-        for k in range(1, EPISODES if seed is not None else 1):
-            world.task = agent.task
-            world.reset(seed=(seed or 0) + k)
-            codes.append(world.code)
-        plays = [Play("solve", text, i, world, agent, code) for i, code in enumerate(codes)]
-        boxman_film.write(record(plays, {}), "solve", text, path)
-        return
-    end = "nothing" if episode.goal < 0 else solution.task.space.goal_names[episode.goal]
-    note = f"collects {end}, return {episode.total:.1f}, optimum {episode.optimum:.1f}"
-    board = world.picture(codes[0][None], agent=False)[0]
-    walked = episode.cells(solution)
-    figure = draw_game(map_of(solution, note), board, CELL, walked, _success(solution, episode))
-    write(figure, path)
+def _frame(solution: Solution, place: Array, goal: int = NO_GOAL) -> Image.Image:
+    """The game with the agent at a place, or in a goal."""
+    env, layout = solution.agent.skills.env, solution.layout
+    assert env is not None and layout is not None
+    row, column = place.tolist()
+    drawn = env.film_frame(layout, (row, column), goal)
+    if drawn is None:
+        raise Failure("this world has no pictures for a film; save a .png")
+    return Image.fromarray(drawn)

@@ -1,7 +1,7 @@
 """A composed agent on a map: its values, its actions, and the best that it could do.
 
-A finite world has its own states.  Boxman is played on one layout at a time, whose free cells are
-the states; what a network thinks of each is asked for by showing it the screen.
+A finite world has its own states.  An open world is played on one layout at a time, as a finite
+one; what a network thinks of a state is asked for by showing it what is seen there.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.drawing.terminal import goals_to_mark
-from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.envs.boxman.finite import finite_world
-from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.skills.agent import Agent
+from taskalgebra.theory.goal_env import Layout
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.worlds.finite import NO_GOAL
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 ROUNDING = 1e-9
 """Returns that differ by less are taken to be equal."""
@@ -55,7 +53,7 @@ class Solution:
     task: Task  # of the finite world
     values: Array  # [S], what the agent expects
     actions: NDArray[np.int64]  # [S], what it does
-    code: NDArray[np.uint8] | None = None  # of Boxman, the layout
+    layout: Layout | None = None  # of an open world
 
     @property
     def wanted(self) -> BoolArray:
@@ -86,6 +84,13 @@ class Solution:
             gap = self.optimum[starts] - self.returns[starts]
         return int((~(gap > ROUNDING)).sum())
 
+    @property
+    def most_steps(self) -> int:
+        """After how many steps an episode is given up."""
+        env = self.agent.skills.env
+        own = None if env is None else env.max_episode_steps
+        return own or 10 * self.task.space.mdp.n_states
+
     def state_at(self, cell: Cell) -> int:
         """The state of a cell of the map, to start in."""
         mdp = self.task.space.mdp
@@ -109,7 +114,7 @@ class Solution:
         state, _ = env.reset(seed=seed, options=None if start is None else {"state": start})
         states, total, goal = [state], 0.0, NO_GOAL
         actions: list[str] = []
-        while goal == NO_GOAL and len(actions) <= 10 * mdp.n_states:
+        while goal == NO_GOAL and len(states) <= self.most_steps:
             action = int(self.actions[state])
             if not mdp.is_goal[state]:  # there, any action ends the episode
                 actions.append(mdp.action_names[action])
@@ -122,32 +127,22 @@ class Solution:
 
 
 def solution_of(agent: Agent, seed: int) -> Solution:
-    """What an agent does everywhere; in Boxman, on the layout of the game with this seed."""
-    world = agent.skills.world
-    if isinstance(world, Boxman):
-        return _on_layout(agent, world, seed)
-    if world is not None:
+    """What an agent does everywhere; in an open world, on the layout of this seed."""
+    if agent.task.space.finite:
+        return Solution(agent, agent.task, agent.v, agent.actions)
+    env = agent.skills.env
+    layout = None if env is None else env.one_layout(seed, agent.task)
+    if layout is None:
         raise Failure("these skills are of a world that is known only by playing it; use evaluate")
-    return Solution(agent, agent.task, agent.v, agent.actions)
+    mdp, seen = layout.mdp, layout.observations
+    task = on_layout(mdp, agent.task.space).from_rewards(agent.task.goal_reward)
+    values, actions = np.empty(mdp.n_states), np.zeros(mdp.n_states, np.int64)
+    values[mdp.goals] = task.goal_reward
+    values[~mdp.is_goal] = recover_v(agent.q_bar(seen))
+    actions[~mdp.is_goal] = agent.policy.actions(seen)
+    return Solution(agent, task, values, actions, layout)
 
 
-def _on_layout(agent: Agent, world: Boxman, seed: int) -> Solution:
-    world.task = agent.task
-    world.reset(seed=seed)
-    code = world.code
-    codes = all_cells(code[None], world.board.n_cells)
-    frames = world.games(1).frames(codes)
-    wanted = world.wanted_by(agent.task)
-    mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=wanted)
-    space = TaskSpace(
-        mdp, r_universal=agent.task.space.r_universal, r_empty=agent.task.space.r_empty
-    )
-    task = space.from_rewards(agent.task.goal_reward)
-    goals = np.zeros(mdp.n_goals, np.int64)
-    return Solution(
-        agent,
-        task,
-        np.concatenate((recover_v(agent.q_bar(frames)), task.goal_reward)),
-        np.concatenate((agent.policy.actions(frames), goals)).astype(np.int64),
-        code,
-    )
+def on_layout(mdp: FiniteMDP, space: TaskSpace) -> TaskSpace:
+    """The task space of an open world, on one of its layouts."""
+    return TaskSpace(mdp, r_universal=space.r_universal, r_empty=space.r_empty)

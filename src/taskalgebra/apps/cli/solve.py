@@ -10,6 +10,8 @@ import typer
 
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
+    GAME,
+    GAME_TASK,
     Episodes,
     Failure,
     Json,
@@ -20,6 +22,7 @@ from taskalgebra.apps.cli.commands import (
     World,
     usual_episodes,
 )
+from taskalgebra.apps.cli.evaluate import document
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
@@ -32,7 +35,7 @@ EXAMPLES = (
     ('solve "top ^ left"', "a top room or a left room, not both"),
     ('solve "~(x1 | x2)" --world forty-goals --save out.png', "and a picture in a file"),
     ('solve "A & ~B" --world maze.txt --start 1,5', "in a map of your own, from one cell"),
-    ('solve "blue ^ square" --world boxman --save out.gif', "from pixels, and a film"),
+    (f'solve "{GAME_TASK}" --world {GAME.name} --save out.gif', "from pixels, and a film"),
     ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "over base tasks of your own"),
 )
 
@@ -125,24 +128,17 @@ def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> 
     output.line(f"wants     {listed(names, 8) or 'no goal'}")
     _draw(output, solution)
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
-    optimum = (
-        ""
-        if found.optimal_return != found.optimal_return
-        else (f", optimum {found.optimal_return:.4f}")
-    )
+    known = found.optimal_return == found.optimal_return
+    optimum = f", optimum {found.optimal_return:.4f}" if known else ""
+    wanted = f" from random starts, {100 * found.success_rate:.1f} % in a wanted goal"
     output.line(
-        f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes from random "
-        f"starts, {100 * found.success_rate:.1f} % in a wanted goal{cut})"
-        if names
-        else f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{cut})"
+        f"return    {found.mean_return:.4f}{optimum}   "
+        f"({found.episodes:,} episodes{wanted if names else ''}{cut})"
     )
     n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
-    where = " of this layout" if solution.code is not None else ""
-    output.line(
-        f"optimal   from every start{where}"
-        if n == n_starts
-        else f"optimal   from {n} of {n_starts} starts{where}"
-    )
+    starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
+    where = " of this layout" if solution.layout is not None else ""
+    output.line(f"optimal   from {starts}{where}")
 
 
 def _draw(output: Output, solution: Solution) -> None:
@@ -194,16 +190,10 @@ def _document(
     live = [int(s) for s in range(mdp.n_states) if not mdp.is_goal[s]]
     return {
         "world": world,
-        "expression": str(agent.expression),
+        **document(agent, found),
         "simplified": str(agent.expression.simplify()),
         "desired": solution.desired,
         "n_expressible": agent.skills.n_expressible,
-        "episodes": found.episodes,
-        "mean_return": found.mean_return,
-        "standard_error": found.standard_error,
-        "optimal_return": found.optimal_return,
-        "success_rate": found.success_rate,
-        "unfinished": found.unfinished,
         "starts": len(mdp.starts),
         "optimal_starts": solution.n_optimal,
         "cells": None if mdp.cells is None else mdp.cells[live],

@@ -13,6 +13,7 @@ it has collected the object.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -131,7 +132,6 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         self.action_space = gym.spaces.Discrete(len(actions))
         self._games = self.games(1)
         self._started = False
-        self._picture: Picture | None = None
         self.task = TRUE if task is None else task
         self._window: Window | None = None
         if render_mode == "human":
@@ -276,6 +276,14 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
             code=code,
         )
 
+    def film_frame(self, layout: Layout, place: tuple[float, float], goal: int = NO_GOAL) -> Image:
+        """The large picture with the agent on its way, or the goal frame."""
+        code = [*layout.code]
+        if goal == NO_GOAL:
+            return self._large.between(code, place)
+        frame: Image = self.picture([[code[0], goal + 1, *code[2:]]])[0]
+        return frame
+
     def vector(
         self,
         num_envs: int,
@@ -302,9 +310,12 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
 
     def picture(self, codes: ArrayLike, *, agent: bool = True) -> Frames:
         """[N, H, W, 3], the large pictures of some codes; without the agent, if so asked."""
-        if self._picture is None:
-            self._picture = Picture(self.board)
-        return self._picture.frames(self.board.checked_codes(codes), agent=agent)
+        return self._large.frames(self.board.checked_codes(codes), agent=agent)
+
+    @cached_property
+    def _large(self) -> Picture:
+        """Draws for people; drawing the ground takes a moment."""
+        return Picture(self.board)
 
     def _show(self) -> None:
         """Bring the window up to date, if there is one."""

@@ -63,6 +63,20 @@ class Picture:
             stamp.press(image[row : row + CELL, column : column + CELL])
         return _bytes(image)
 
+    def between(self, code: list[int], place: tuple[float, float]) -> Frames:
+        """[H, W, 3], the agent on its way between two cells of the board of a code.
+
+        Near an object it is smaller, so that the object is seen.
+        """
+        _, _, *places = code
+        image = self._frame(code, with_agent=False).astype(np.float64)
+        near = float(np.abs(self._board.cells[places] - place).sum(axis=1).min())
+        size = AGENT_ABOVE + (1 - AGENT_ABOVE) * min(near, 1.0)
+        row, column = (round(BORDER + CELL * at) for at in place)
+        body = _Stamp(CELL, lambda drawn: draw_agent(drawn, size))
+        body.press(image[row : row + CELL, column : column + CELL])
+        return _bytes(image)
+
     def _goal_frame(self, number: int) -> Frames:
         if number not in self._goal_frames:
             board, size = self._board, len(self._ground)

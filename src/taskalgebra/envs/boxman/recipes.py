@@ -26,6 +26,7 @@ class Recipe:
     world: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     start: str | None = None  # the skills whose network to start from
+    paper: DeepQ = PAPER  # the paper's own way to learn the same, from nothing
 
 
 def _fast(network: networks.Network = networks.egocentric, **changes: Any) -> DeepQ:
