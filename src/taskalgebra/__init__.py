@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "envs.boxman.env": ("Boxman",),
