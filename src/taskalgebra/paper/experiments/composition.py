@@ -16,9 +16,9 @@ from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import parse
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, Setting, learn
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.theory.extended import compose, recover_v
 from taskalgebra.theory.policy import greedy

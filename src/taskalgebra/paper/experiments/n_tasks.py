@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.theory.base_tasks import minimal_labels
 from taskalgebra.validation import count
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,
@@ -21,6 +19,8 @@ from taskalgebra.paper.experiments.rooms import (
     learn,
     shifted_bounds,
 )
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
 
 NAME = "optimal_sixteen"

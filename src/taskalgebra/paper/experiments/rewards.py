@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskalgebra.logic.algebra import Bounds, conjunction, disjunction, negation
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.validation import count
 
 NAME = "rewards"
@@ -60,6 +60,4 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         "conjunction": conjunction(left, down),
         "average": (left + down) / 2,
     }
-    if progress is not None:
-        progress(1.0)
     return Result(NAME, as_json(config), {NAME: Table(columns)})

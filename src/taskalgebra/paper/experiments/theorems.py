@@ -22,16 +22,17 @@ import numpy as np
 from taskalgebra.arrays import Array, IntArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import LAWS
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import SIXTEEN
+from taskalgebra.paper.results.labels import PRINTED
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import Plan, q_bar_star
 from taskalgebra.theory.extended import ExtendedQ, recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import from_arrays
 
 NAME = "theorems"
-FOUR_ROOMS, RANDOM, PRINTED = "Four Rooms", "random worlds", "as printed"
+FOUR_ROOMS, RANDOM = "Four Rooms", "random worlds"
 STEP = -0.125
 
 Check = tuple[str, bool]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.style import BLUE, RED, new_figure, styled
+from taskalgebra.paper.results.record import Result
 
 LINES = {
     "as printed": (RED, "--", "as printed: δ ← r̄_MIN"),

@@ -19,8 +19,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.style import BLUE, GREY, INK, LIGHT, RED, new_figure
+from taskalgebra.paper.results.record import Result, Table
 
 SHADE = "#F0F0F0"
 BEND, SQUEEZE = -0.6, 12.0

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LightSource, Normalize, to_rgba
 from numpy.typing import NDArray
 
-from taskalgebra.paper.experiments.record import Table
 from taskalgebra.paper.figures.style import RED, VALUES, WALL, bare
+from taskalgebra.paper.results.record import Table
 
 Floats = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.boxman_board import draw_objects, draw_paths, title_of
 from taskalgebra.paper.figures.boxman_values import add_surface, value_ranges
 from taskalgebra.paper.figures.maps import draw_values
 from taskalgebra.paper.figures.style import GREEN, GREY, ORANGE, PURPLE, SKY, VALUES, styled
+from taskalgebra.paper.results.record import Result
 
 COLUMN, GAP, INNER = 3.9, 0.3, 0.07  # inches
 LEFT, RIGHT, TOP, BOTTOM, MIDDLE = 0.62, 0.8, 0.92, 0.42, 0.3

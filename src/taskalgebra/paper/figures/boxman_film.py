@@ -10,9 +10,9 @@ from matplotlib import font_manager
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.boxman_board import title_of
 from taskalgebra.paper.figures.gif import Film, write_gif
+from taskalgebra.paper.results.record import Result, Table
 
 SIDE, BAND = 336, 46  # pixels: of the board, and of the words above it
 BETWEEN = 3  # pictures from one cell to the next

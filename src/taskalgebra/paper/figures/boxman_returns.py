@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.boxes import box_statistics, draw_boxes, percent
 from taskalgebra.paper.figures.boxman_board import title_of
 from taskalgebra.paper.figures.style import BLUE, GREY, INK, LIGHT, ORANGE, RED, new_figure, styled
+from taskalgebra.paper.results.record import Result, Table
 
 AGENT, OPTIMAL, EXACT = "composed networks", "optimal policy", "exact composition"
 HEADINGS = {

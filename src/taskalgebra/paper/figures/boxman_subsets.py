@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.style import BLUE, GREY, LIGHT, RED, new_figure, styled
+from taskalgebra.paper.results.record import Result, Table
 
 TITLES = {"fixed": "fixed objects", "random": "random objects"}
 SPREAD = 0.3

@@ -8,10 +8,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.boxman_board import draw_objects, draw_surface, title_of
 from taskalgebra.paper.figures.maps import draw_values
 from taskalgebra.paper.figures.style import GREY, VALUES, styled
+from taskalgebra.paper.results.record import Result, Table
 
 SIDE, GAP, SURFACE, DOWN = 1.62, 0.1, 3.3, 1.95  # inches; a landscape is wide and not high
 LEFT, RIGHT, TOP, BOTTOM, ROW_GAP = 0.75, 1.75, 1.05, 0.1, 0.3

@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.maps import draw_actions, draw_values
 from taskalgebra.paper.figures.style import styled
+from taskalgebra.paper.results.record import Result
 
 GOALS = {  # row and column of the goal's panel, and of the goal's cell
     "top_left": ((0, 0), (3, 3)),

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from taskalgebra.paper.experiments.record import Table
 from taskalgebra.paper.figures.style import BLUE, ORANGE
+from taskalgebra.paper.results.record import Table
 
 COLOURS = {"Q-learning": ORANGE, "goal-oriented Q-learning": BLUE}
 LABELS = {"Q-learning": "regular values", "goal-oriented Q-learning": "extended values"}

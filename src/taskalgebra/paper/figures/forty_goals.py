@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.cumulative import cumulative, draw_learners
 from taskalgebra.paper.figures.style import BLUE, GREEN, new_figure, styled
+from taskalgebra.paper.results.record import Result, Table
 
 MARKS = {"paper": (BLUE, BLUE), "added": (GREEN, GREEN), "removed": (GREEN, "white")}
 LEGEND = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.boxes import draw_variants
 from taskalgebra.paper.figures.style import styled
+from taskalgebra.paper.results.record import Result
 
 
 @styled

@@ -12,19 +12,20 @@ from pathlib import Path
 from string import Template
 
 from taskalgebra import files
-from taskalgebra.paper.experiments import provenance, verdicts
-from taskalgebra.paper.experiments.record import Result, load
-from taskalgebra.paper.experiments.verdicts import Claim, Verdict
+from taskalgebra.paper.catalogue import FIGURES, MAIN, OURS, SUPPLEMENT, THEORY
+from taskalgebra.paper.catalogue.figure import Figure, Picture
+from taskalgebra.paper.claims import verdicts
+from taskalgebra.paper.claims.verdicts import Claim, Verdict
 from taskalgebra.paper.report import paper, tables
 from taskalgebra.paper.report.markup import Markup, inline, join, maths, table, tag, text
-from taskalgebra.paper.report.sections import OURS, PAPER, SECTIONS, SUPPLEMENT, Picture, Section
+from taskalgebra.paper.results import provenance
+from taskalgebra.paper.results.record import Result, load
 
 HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
 MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
 CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
 SMALL = 1500
 """Pixels: a figure that is narrower stands beside its claims, others above them."""
-THEORY = "theory"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class _Source:
         """A result by name."""
         return next(found[name] for found in self.results.values() if name in found)
 
-    def of(self, section: Section) -> list[tuple[str, Claim]]:
+    def of(self, section: Figure) -> list[tuple[str, Claim]]:
         """The claims that a section shows."""
         return [(at, c) for at, c in self.claims if set(c.figures) & set(section.names)]
 
@@ -85,7 +86,7 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
             "summary": _summary(source),
             "verdicts": _verdict_table(source),
             "theory": _theory(source),
-            "main": join(_section(section, source) for section in PAPER),
+            "main": join(_section(section, source) for section in MAIN),
             "supplement": join(_section(section, source) for section in SUPPLEMENT),
             "ours": join(_section(section, source) for section in OURS)
             + join(tables.networks(directory / "deep")),
@@ -115,13 +116,8 @@ def _toy() -> Markup:
 
 
 def _navigation() -> Markup:
-    groups = (("Paper", PAPER), ("Supplement", SUPPLEMENT), ("Ours", OURS))
-    items = [tag("li", tag("a", "Theory", href=f"#{THEORY}"))]
-    for _, group in groups:
-        items += [
-            tag("li", tag("a", s.place if s not in OURS else s.title, href=f"#{s.id}"))
-            for s in group
-        ]
+    places = {f.id: f.title if f in (THEORY, *OURS) else f.place for f in FIGURES}
+    items = [tag("li", tag("a", place, href=f"#{at}")) for at, place in places.items()]
     for title in ("Baselines", "Deviations", "Index", "How it was made"):
         anchor = title.lower().replace(" ", "-")
         items.append(tag("li", tag("a", title, href=f"#{anchor}")))
@@ -155,15 +151,13 @@ def _summary(source: _Source) -> Markup:
 
 def _home(claim: Claim) -> str:
     """The section that shows a claim first."""
-    for section in SECTIONS:
-        if set(claim.figures[:1]) & set(section.names):
-            return section.id
-    return THEORY
+    shown = (figure.id for figure in FIGURES if set(claim.figures[:1]) & set(figure.names))
+    return next(shown, THEORY.id)
 
 
 def _verdict_table(source: _Source) -> Markup:
     """All claims in the order of the paper, ours last."""
-    order = {THEORY: -1, **{section.id: i for i, section in enumerate(SECTIONS)}}
+    order = {figure.id: i for i, figure in enumerate(FIGURES)}
     rows = []
     for anchor, claim in sorted(source.claims, key=lambda c: (c[1].ours, order[_home(c[1])])):
         said = tag("p", maths(claim.claim))
@@ -196,10 +190,11 @@ def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Mar
 def _theory(source: _Source) -> Markup:
     claims = [(anchor, claim) for anchor, claim in source.claims if not claim.figures]
     cards = tag("div", *(_claim(at, claim, "h3") for at, claim in claims), class_="claims")
-    return join([cards, tables.theorems(source.result("theorems"))])
+    words = tag("p", maths(THEORY.words))
+    return join([words, cards, tables.theorems(source.result("theorems"))])
 
 
-def _section(section: Section, source: _Source) -> Markup:
+def _section(section: Figure, source: _Source) -> Markup:
     claims = source.of(section)
     cards = [_claim(at, c, "h4", again=_home(c) != section.id) for at, c in claims]
     stills = [_picture(p, source.directory) for p in section.pictures if not p.film]

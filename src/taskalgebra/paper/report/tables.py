@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from taskalgebra.paper.experiments.provenance import Made
-from taskalgebra.paper.experiments.record import Result, load
 from taskalgebra.paper.report.markup import Markup, table, tag
+from taskalgebra.paper.results.labels import FIXED, PRINTED, RANDOM, TOUCH
+from taskalgebra.paper.results.provenance import Made
+from taskalgebra.paper.results.record import Result, load
 
-SETTINGS = {"fixed": "figure-6", "random": "random-objects", "touch": "figure-14"}
+SETTINGS = {FIXED: "figure-6", RANDOM: "random-objects", TOUCH: "figure-14"}
 """The setting of Boxman: the section that shows its returns."""
 
 
@@ -28,7 +29,7 @@ ITEMS = {
 
 def theorems(result: Result) -> Markup:
     """How many equations were tried, and how many hold."""
-    places = sorted(result.table.distinct("place"), key=lambda place: place == "as printed")
+    places = sorted(result.table.distinct("place"), key=lambda place: place == PRINTED)
     rows = []
     for item, words in ITEMS.items():
         found = {row["place"]: row for row in result.table.where(item=item).rows()}

@@ -1,37 +1,26 @@
-"""Every figure of the paper, in its order: what it shows, in our words, and which files show it."""
+"""The figures of the paper's main part, and its theory, which has none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
+from taskalgebra.paper.catalogue.figure import Figure, Picture
+from taskalgebra.paper.claims import boxman, rooms, theory
+from taskalgebra.paper.claims.verdicts import Question
+from taskalgebra.paper.results.labels import FIXED, RANDOM
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure or film of ours."""
-
-    name: str  # its file, without the ending
-    alt: str  # what is seen, for those who cannot see it
-    film: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """One figure of the paper."""
-
-    id: str
-    place: str  # as the paper numbers it
-    title: str
-    words: str  # what was done and what the figure says
-    pictures: tuple[Picture, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The files of its pictures."""
-        return tuple(picture.name for picture in self.pictures)
-
-
-PAPER: tuple[Section, ...] = (
-    Section(
+THEORY = Figure(
+    "theory",
+    "Sections 2 and 3",
+    "Theory",
+    "Lemmas and theorems are held against exact tables: every triple of the 16 tasks of Four "
+    "Rooms, and random worlds with dead ends and goals out of reach. Rewards are dyadic, so that "
+    "equal means equal to the last bit. “As printed” are small worlds that the paper's assumptions "
+    "allow and its proofs do not cover.",
+    questions=(Question(("theorems",), theory.theorems),),
+)
+MAIN: tuple[Figure, ...] = (
+    Figure(
         "figure-1",
         "Figure 1",
         "Rewards of two regions",
@@ -41,13 +30,16 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_1_rewards",
+                "rewards",
+                ("rewards",),
                 "Six squares coloured by reward: left, down, not left, left or down, left and "
                 "down, and the average, which is half in two quarters where the conjunction is "
                 "zero.",
             ),
         ),
+        (Question(("rewards",), rooms.rewards),),
     ),
-    Section(
+    Figure(
         "figure-2",
         "Figure 2",
         "Composition in Four Rooms",
@@ -58,13 +50,19 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_2_composition",
+                "composition",
+                ("composition",),
                 "Six columns, L, T, or, and, exclusive or, nor: above, four maps of values in a "
                 "Four Rooms grid, one for each goal; below, one map of values with arrows that "
                 "lead to the goals of the task.",
             ),
         ),
+        (
+            Question(("composition",), rooms.composition),
+            Question(("optimal_sixteen",), rooms.sixteen_tasks),
+        ),
     ),
-    Section(
+    Figure(
         "figure-3a",
         "Figure 3a",
         "Samples to learn regular and extended values",
@@ -74,12 +72,15 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_3a_samples",
+                "samples",
+                ("samples",),
                 "Two rising, nearly straight lines of cumulative samples over 16 tasks; the one of "
                 "extended values is about three times as high.",
             ),
         ),
+        (Question(("samples",), rooms.samples),),
     ),
-    Section(
+    Figure(
         "figure-3b",
         "Figure 3b",
         "How many tasks are solved without learning",
@@ -88,12 +89,15 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_3b_n_tasks",
+                "n_tasks",
+                ("n_tasks",),
                 "Number of solvable tasks over number of learned tasks on a logarithmic axis: the "
                 "curve of the Boolean algebra leaves that of disjunction far below.",
             ),
         ),
+        (Question(("n_tasks",), rooms.n_tasks),),
     ),
-    Section(
+    Figure(
         "figure-3c",
         "Figure 3c",
         "Forty goals",
@@ -103,14 +107,22 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_3c_forty_goals",
+                "forty_goals",
+                ("forty_goals", "efficient"),
                 "Left: cumulative samples over tasks; the line of extended values ends after six "
                 "tasks, below the end of the line of regular values for 40. Right: dots with error "
                 "bars on a logarithmic axis, samples falling from over a million to about 1,400 as "
                 "ideas are added one by one.",
             ),
         ),
+        (
+            Question(("layout",), rooms.n_base_tasks, figures=("supplement_layout",)),
+            Question(("forty_goals",), rooms.forty_goals),
+            Question(("optimal_forty",), rooms.any_of_forty),
+            Question(("efficient",), rooms.fewer_samples, ours=True),
+        ),
     ),
-    Section(
+    Figure(
         "figure-4",
         "Figure 4",
         "Extended values from pixels",
@@ -120,12 +132,16 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_4_extended_values",
+                "boxman_values",
+                ("boxman_values",),
                 "Two maps of values over the Boxman board, for blue and for square: peaks at "
                 "objects that the task wants, lower hills at the others.",
+                {"setting": FIXED},
             ),
         ),
+        (Question(("boxman_values",), boxman.extended_values),),
     ),
-    Section(
+    Figure(
         "figure-5",
         "Figure 5",
         "Composition from pixels",
@@ -135,18 +151,25 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_5_composition",
+                "boxman_composition",
+                ("boxman_values", "boxman_trajectories"),
                 "Three columns, or, and, exclusive or: maps of extended values, maps of values, "
                 "and game boards with paths that end at objects of the composed task.",
+                {"setting": FIXED},
             ),
             Picture(
                 "boxman_blue_xor_square",
+                "boxman_film",
+                ("boxman_trajectories",),
                 "Film: the agent walks to an object that is blue or a square, but not a blue "
                 "square, and collects it; four episodes.",
+                {"setting": FIXED, "task": "blue ^ square"},
                 film=True,
             ),
         ),
+        (Question(("boxman_returns",), boxman.composition),),
     ),
-    Section(
+    Figure(
         "figure-6",
         "Figure 6",
         "Returns in Boxman",
@@ -155,12 +178,16 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "figure_6_returns",
+                "boxman_returns",
+                ("boxman_returns",),
                 "Returns of five tasks, blue, square, or, and, exclusive or, beside those of the "
                 "best policy.",
+                {"setting": FIXED},
             ),
         ),
+        (Question(("boxman_returns",), partial(boxman.returns, setting=FIXED, where="Fig. 6")),),
     ),
-    Section(
+    Figure(
         "random-objects",
         "Section 5, footnote",
         "Random objects, picked up",
@@ -169,153 +196,28 @@ PAPER: tuple[Section, ...] = (
         (
             Picture(
                 "supplement_random_returns",
+                "boxman_returns",
+                ("boxman_returns",),
                 "Returns of twelve tasks in random layouts beside those of the best policy.",
+                {"setting": RANDOM},
             ),
             Picture(
                 "boxman_random_not_blue_or_square",
+                "boxman_film",
+                ("boxman_trajectories",),
                 "Film: in a new layout each time, the agent collects an object that is neither "
                 "blue nor a square; four episodes.",
+                {"setting": RANDOM, "task": "~(blue | square)"},
                 film=True,
             ),
         ),
-    ),
-)
-SUPPLEMENT: tuple[Section, ...] = (
-    Section(
-        "figure-7",
-        "Figure 7",
-        "Algorithm 1",
-        "The paper's figure is the pseudocode of goal-oriented Q-learning. Ours shows what it "
-        "does: the largest error of the table on the same random walk, with the update for wrong "
-        "goals as printed and with the term that it lacks.",
         (
-            Picture(
-                "supplement_algorithm",
-                "Largest error over episodes on a logarithmic axis: as printed it grows without "
-                "end, corrected it falls to rounding error.",
-            ),
-        ),
-    ),
-    Section(
-        "figure-8",
-        "Figure 8",
-        "Composition with dense rewards",
-        "Figure 2 again, learned with rewards that grow near the task's own goals. Rewards outside "
-        "goals then differ between tasks, which Assumption 1 excludes.",
-        (
-            Picture(
-                "supplement_composition_dense",
-                "The six columns of Figure 2 with dense rewards; the maps look alike, but in the "
-                "column L and T some arrows lead in circles.",
-            ),
-        ),
-    ),
-    Section(
-        "figure-9",
-        "Figure 9",
-        "Sparse or dense, same or different absorbing sets",
-        "All 16 tasks, composed from tables that were learned with four combinations of relaxed "
-        "assumptions, played with sparse rewards. Our box plots hide no outlier; means and "
-        "failures stand beside the exact optimum.",
-        (
-            Picture(
-                "supplement_relaxed",
-                "Box plots of returns of 16 tasks in four settings, with means, the optimum and "
-                "failures marked.",
-            ),
-        ),
-    ),
-    Section(
-        "figure-10",
-        "Figure 10",
-        "Slippery floors",
-        "Dense rewards, different absorbing sets, and moves that slip into another direction. The "
-        "optimum is that of the slippery world. The paper shows slip probabilities 0.1 and 0.3.",
-        (
-            Picture(
-                "supplement_slips",
-                "Box plots of returns of 16 tasks for slip probabilities 0, 0.1, 0.2 and 0.3, with "
-                "means, the optimum and failures marked.",
-            ),
-        ),
-    ),
-    Section(
-        "figures-11-13",
-        "Figures 11 to 13",
-        "Extended values by touch",
-        "Boxman without pick-up: touching an object that the task wants ends the episode, other "
-        "objects are walked over, and all positions are random. Tasks no longer share their "
-        "absorbing states.",
-        (
-            Picture(
-                "supplement_touch_extended_values",
-                "Maps of values for purple, blue and square on one random layout: high at wanted "
-                "objects, with deep dips at the others.",
-            ),
-        ),
-    ),
-    Section(
-        "figure-14",
-        "Figure 14",
-        "Returns by touch",
-        "What the base tasks and three compositions earn in this setting, over 1,000 random "
-        "layouts, beside the optimum and beside what exact values compose to.",
-        (
-            Picture(
-                "supplement_touch_returns",
-                "Returns of six tasks by touch beside those of the best policy and of exact "
-                "composition.",
-            ),
-        ),
-    ),
-    Section(
-        "figure-15",
-        "Figure 15",
-        "Composition by touch",
-        "Values and trajectories of purple or blue, blue and square, blue or square but not both.",
-        (
-            Picture(
-                "supplement_touch_composition",
-                "Three columns, purple or blue, blue and square, blue exclusive-or square: maps of "
-                "extended values, maps of values, and boards with paths of the composed agents.",
-            ),
-            Picture(
-                "boxman_touch_purple_or_blue",
-                "Film: the agent walks to the nearest object that is purple or blue; four episodes "
-                "in random layouts.",
-                film=True,
-            ),
-        ),
-    ),
-    Section(
-        "figure-16",
-        "Figure 16 and Table 1",
-        "Layout and base tasks",
-        "The rooms, their goals, and labels that make base tasks: a goal belongs to a base task "
-        "where its label has a 1. Two labels tell four goals apart, six tell forty.",
-        (
-            Picture(
-                "supplement_layout",
-                "The Four Rooms grid with four goals and with 40 goals, each marked with its "
-                "binary label.",
+            Question(
+                ("boxman_returns",),
+                partial(
+                    boxman.returns, setting=RANDOM, where="Section 5, footnote on random objects"
+                ),
             ),
         ),
     ),
 )
-OURS: tuple[Section, ...] = (
-    Section(
-        "all-63-tasks",
-        "Ours",
-        "All 63 tasks of Boxman",
-        "The paper shows three compositions. Three base tasks, blue, square and purple, name every "
-        "object, so that every set of objects is a task: 63 without the empty one.",
-        (
-            Picture(
-                "all_63_tasks",
-                "The score of each of 63 composed tasks relative to its optimum, with the objects "
-                "fixed and at random places.",
-            ),
-        ),
-    ),
-)
-SECTIONS = (*PAPER, *SUPPLEMENT, *OURS)

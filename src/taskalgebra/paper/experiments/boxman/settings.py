@@ -1,0 +1,106 @@
+"""The three settings in which Boxman is evaluated, their tasks, and the skills that play them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import taskalgebra.skills.skills as shipped
+from taskalgebra.envs.boxman.board import Codes
+from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.paper.experiments.boxman.exact import ExactSkills
+from taskalgebra.paper.results.labels import FIXED, RANDOM, TOUCH
+from taskalgebra.skills.network_store import read_manifest
+from taskalgebra.skills.skills import Skills
+
+OR, AND, XOR = "blue | square", "blue & square", "blue ^ square"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: where its skills are, and which tasks the paper asks of it."""
+
+    skills: str
+    base: tuple[str, ...]
+    composed: tuple[str, ...]
+    shown: tuple[str, ...]  # the composed tasks that figures show
+    subsets: bool  # whether tasks share their absorbing states, so that any goal set is a task
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Base tasks, then composed ones."""
+        return self.base + self.composed
+
+
+SETTINGS: dict[str, Setting] = {
+    FIXED: Setting("boxman", ("blue", "square"), (OR, AND, XOR), (OR, AND, XOR), True),
+    RANDOM: Setting(
+        "boxman-random",
+        ("blue", "square", "purple"),
+        (
+            "beige",
+            "circle",
+            OR,
+            AND,
+            XOR,
+            "~blue",
+            "~square",
+            "blue & ~square",
+            "~(blue | square)",
+        ),
+        ("~(blue | square)",),
+        True,
+    ),
+    TOUCH: Setting(
+        "boxman-touch",
+        ("purple", "blue", "square"),
+        ("purple | blue", AND, XOR),
+        ("purple | blue", AND, XOR),
+        False,
+    ),
+}
+"""Section 5; the same with random layouts; the supplement."""
+EXPRESSIONS = {"beige": "~(blue | purple)", "circle": "~square"}
+"""Tasks with a name that are no base tasks, as what they are composed of."""
+
+
+def expression_text(task: str) -> str:
+    """A task as an expression over base tasks."""
+    return EXPRESSIONS.get(task, task)
+
+
+def world_of(skills: Skills) -> Boxman:
+    """The world that skills are played in."""
+    if not isinstance(skills.world, Boxman) or skills.networks is None:
+        raise ValueError(f"{skills!r} are no networks that play Boxman")
+    return skills.world
+
+
+def exact_skills(skills: Skills, codes: Codes) -> ExactSkills:
+    """Exact values of the same base tasks on some layouts, clamped as the networks clamp theirs."""
+    world = world_of(skills)
+    assert skills.networks is not None
+    return ExactSkills(world, skills.tasks, codes, skills.networks.settings.low)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The skills of all settings, and hashes: results are of these weights and no others."""
+
+    skills: Mapping[str, Skills]
+    digests: Mapping[str, str]
+
+    @classmethod
+    def load(cls, directory: Path | None = None) -> Shelf:
+        """The skills below a directory, or those that come with the library.
+
+        Raises:
+            StoreError: some are missing or damaged.
+        """
+        below = shipped.SHIPPED_AT if directory is None else directory
+        places = {name: below / setting.skills for name, setting in SETTINGS.items()}
+        return cls(
+            {name: shipped.load(place) for name, place in places.items()},
+            {name: str(read_manifest(place)["sha256"])[:16] for name, place in places.items()},
+        )

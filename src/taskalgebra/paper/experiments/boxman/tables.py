@@ -1,0 +1,212 @@
+"""Boxman played by tables: what an agent does on every cell of a layout, worked out at once.
+
+The game is deterministic and an agent sees nothing but the screen, so its action on each free cell
+of a layout decides every episode there.  A layout has 58 screens; a thousand layouts and all 63
+tasks then cost one pass of the network over 58,000 screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.arrays import Array
+from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
+from taskalgebra.envs.boxman.env import FIXED, Boxman
+from taskalgebra.envs.boxman.games import all_cells, follow
+from taskalgebra.evaluation.play import Evaluation
+from taskalgebra.learning.deep.threads import one_thread
+from taskalgebra.learning.deep.training import Networks, Score
+from taskalgebra.learning.deep.values import GoalReturns
+from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
+from taskalgebra.paper.results.parallel import Progress, spread
+from taskalgebra.theory.extended import ExtendedQ, q_bars
+from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.tasks import Task
+from taskalgebra.worlds.finite import NO_GOAL
+
+LAYOUTS_AT_ONCE = 20
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """Episodes of one task, one from every start; arrays `[N]`."""
+
+    task: Task
+    returns: Array
+    optimal: Array
+    success: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+    goals: NDArray[np.int64]  # the object that was collected, or −1
+
+    @property
+    def score(self) -> float:
+        """The mean return as a share of the optimal one."""
+        return float(self.returns.mean() / self.optimal.mean())
+
+    @property
+    def n_optimal(self) -> int:
+        """How many episodes earned all that there was to earn."""
+        return int((self.returns >= self.optimal - 1e-9).sum())
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The figures of these episodes."""
+        n = self.returns.size
+        return Evaluation(
+            episodes=n,
+            mean_return=float(self.returns.mean()),
+            standard_error=float(self.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
+            optimal_return=float(self.optimal.mean()),
+            success_rate=float(self.success.mean()),
+            unfinished=int((self.goals == NO_GOAL).sum()),
+            mean_steps=float(self.steps.mean()),
+        )
+
+
+def starts(world: Boxman, n: int, seed: int) -> Codes:
+    """N seeded starts; where the layout is fixed, one on every cell on which a game may start."""
+    if world.layout == FIXED:
+        games = world.games(1)
+        games.start(np.zeros(1, np.int64), np.random.default_rng(seed))
+        spread = all_cells(games.codes, world.board.n_cells)
+        if world.by_touch:
+            spread = spread[~(spread[:, :1] == spread[:, 2:]).any(axis=1)]
+        return spread
+    games = world.games(n)
+    games.start(np.arange(n), np.random.default_rng(seed))
+    return games.codes
+
+
+def layouts(world: Boxman, codes: Codes) -> Codes:
+    """The layouts of some starts: each its own, or one for all where it is fixed."""
+    return codes[:1] if world.layout == FIXED else codes
+
+
+def screens(world: Boxman, codes: Codes) -> Iterator[NDArray[np.uint8]]:
+    """The screens of all cells of some layouts, a few layouts at a time."""
+    games = world.games(1)
+    for first in range(0, len(codes), LAYOUTS_AT_ONCE):
+        some = codes[first : first + LAYOUTS_AT_ONCE]
+        yield games.frames(all_cells(some, world.board.n_cells))
+
+
+def returns_on_cells(world: Boxman, network: GoalReturns, codes: Codes) -> Array:
+    """[layouts, cells, G, A], what a network sees from every cell."""
+    parts = [network.look(batch) for batch in screens(world, layouts(world, codes))]
+    values = np.concatenate(parts)
+    return values.reshape(-1, world.board.n_cells, network.n_goals, values.shape[-1])
+
+
+def actions_on_cells(
+    world: Boxman,
+    values: Sequence[ExtendedQ],
+    codes: Codes,
+    *,
+    workers: int = 2,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """[values, layouts, cells], what several value functions do on every cell.
+
+    A screen is shown to every network once, however many of the value functions read it.
+    """
+    some = layouts(world, codes)
+    firsts = range(0, len(some), LAYOUTS_AT_ONCE)
+
+    def chosen(first: int) -> NDArray[np.int64]:
+        (batch,) = screens(world, some[first : first + LAYOUTS_AT_ONCE])
+        return np.stack([greedy(q_bar) for q_bar in q_bars(values, batch)])
+
+    with one_thread():
+        parts = spread(chosen, firsts, workers=workers, progress=progress)
+    return np.concatenate(parts, axis=1).reshape(len(values), len(some), world.board.n_cells)
+
+
+def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome:
+    """Play greedily from every start by values `[layouts, cells, G, A]`."""
+    n_layouts, n_cells, n_goals, n_actions = q_bar.shape
+    chosen = greedy(q_bar.reshape(-1, n_goals, n_actions)).reshape(n_layouts, n_cells)
+    return play_actions(world, codes, task, chosen)
+
+
+def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.int64]) -> Outcome:
+    """Play from every start by one action a cell, `[layouts, cells]`."""
+    wanted = world.wanted_by(task)
+    returns, goals, steps = follow(
+        world.board,
+        codes,
+        np.broadcast_to(actions, (len(codes), world.board.n_cells)),
+        wanted,
+        by_touch=world.by_touch,
+        goal_reward=task.goal_reward,
+        step_reward=STEP_REWARD,
+        max_steps=world.max_steps,
+    )
+    success = (goals >= 0) & wanted[goals]
+    return Outcome(task, returns, world.optimal_returns(codes, task), success, steps, goals)
+
+
+def all_tasks(world: Boxman) -> list[Task]:
+    """The tasks of all goal sets but the empty one."""
+    return list(world.space.two_valued_tasks())[1:]
+
+
+def worst_score(world: Boxman, tasks: Sequence[Task], n: int = 100, seed: int = 1_000_003) -> Score:
+    """A score for training: that of the worst of some tasks, on starts that are never trained on.
+
+    A network with tasks of its own is scored on those; where these end in goals of their own, on
+    the way to each of the goals (`aimed_score`).
+    """
+    codes = starts(world, n, seed)
+
+    def score(networks: Networks) -> float:
+        (network,) = networks.networks
+        table = returns_on_cells(world, network, codes)
+        if not networks.shared:
+            low = networks.settings.low
+            return min(
+                aimed_score(world, codes, task, table, low) for task in networks.tasks.values()
+            )
+        own = networks.settings.own_rewards
+        return min(
+            play_table(world, codes, task, table + task.goal_reward[:, None]).score
+            for task in (networks.tasks.values() if own else tasks)
+        )
+
+    return score
+
+
+def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: float) -> float:
+    """How well a network of one task goes to each goal of it, past the others; the worst goal.
+
+    That goes beyond playing the task, which takes the nearest goal: what is composed of the values
+    may want the farthest.  A goal's score is the mean return of an agent that is sent to it, as a
+    share of the best there is; where the game ends otherwise, the way counts as `low`.  Starts from
+    which there is no way are left out.
+
+    Args:
+        world: the rules.
+        codes: `[N, …]`, the starts.
+        task: the task.
+        returns: `[layouts, cells, G, A]`, the return to each goal before it pays.
+        low: the return that stands for never.
+    """
+    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), low)
+    best = np.broadcast_to(exact.max(axis=3), (len(codes), *exact.shape[1:3]))
+    best = best[np.arange(len(codes)), codes[:, 0]]  # [N, G]
+    scores = []
+    for goal in np.flatnonzero(task.desired):
+        outcome = play_table(world, codes, task, returns[:, :, goal : goal + 1])
+        reached = outcome.goals == goal
+        paid = task.goal_reward[goal]
+        earned = np.where(reached, outcome.returns, low + paid)
+        some = best[:, goal] > low
+        if not some.any():
+            continue
+        scores.append(earned[some].mean() / (best[some, goal].mean() + paid))
+    return float(min(scores)) if scores else 0.0
