@@ -87,3 +87,10 @@ class Figure:
             some = range(int(first), int(last) + 1) if last else [first]
             numbers += [f"{kind.lower()}_{number}" for number in some]
         return numbers
+
+
+def figure(id: str, place: str, title: str, words: str, *parts: Picture | Question) -> Figure:
+    """A figure from its words, and then its pictures and the questions that it answers."""
+    pictures = tuple(part for part in parts if isinstance(part, Picture))
+    questions = tuple(part for part in parts if isinstance(part, Question))
+    return Figure(id, place, title, words, pictures, questions)

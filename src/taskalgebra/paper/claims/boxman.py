@@ -148,8 +148,7 @@ def touch(result: Result) -> Iterator[Claim]:
         f"exact values compose to these shares of the optimum: {ceiling}; networks reach of "
         f"that: {reached}",
         *_all(
-            [row["task"] for row in composed],
-            [_near(row, "exact_composition") for row in composed],
+            [row["task"] for row in composed], [_near(row, "exact_composition") for row in composed]
         ),
     )
 

@@ -73,29 +73,26 @@ def dense_composition(result: Result) -> Iterator[Claim]:
     )
 
 
-def _closeness(rows: Table) -> tuple[int, int, list[str]]:
-    """How many tasks are identical to optimal, how many very close, and the others in words."""
-    identical = rows["optimal_runs"] == rows["runs"]
-    close = (rows["gap"] <= CLOSE) & ~identical
-    far = [
-        f"{row['task']} (mean {row['mean']:.2f} of {row['optimum']:.2f}"
-        + (f", {100 * row['failure_rate']:.1f} % fail)" if row["failure_rate"] > 0 else ")")
-        for row, good in zip(rows.rows(), identical | close, strict=True)
-        if not good
-    ]
-    return int(identical.sum()), int(close.sum()), far
-
-
-def _measured(identical: int, close: int, far: list[str], total: int) -> str:
-    words = f"{identical} of {total} tasks identical, {close} within one step"
-    return f"{words}; far: {', '.join(far)}" if far else words
+def _closeness(result: Result) -> Iterator[tuple[str, Table, int, int, str]]:
+    """Each variant: its rows, how many tasks are identical or very close, and that in words."""
+    for variant in result.table.distinct("variant"):
+        rows = result.table.where(variant=variant)
+        same = rows["optimal_runs"] == rows["runs"]
+        close = (rows["gap"] <= CLOSE) & ~same
+        far = [
+            f"{row['task']} (mean {row['mean']:.2f} of {row['optimum']:.2f}"
+            + (f", {100 * row['failure_rate']:.1f} % fail)" if row["failure_rate"] > 0 else ")")
+            for row, good in zip(rows.rows(), same | close, strict=True)
+            if not good
+        ]
+        words = f"{same.sum()} of {rows.n_rows} tasks identical, {close.sum()} within one step"
+        words += f"; far: {', '.join(far)}" if far else ""
+        yield variant, rows, int(same.sum()), int(close.sum()), words
 
 
 def relaxed(result: Result) -> Iterator[Claim]:
     """Fig. 9: each variant of the assumptions."""
-    for variant in result.table.distinct("variant"):
-        rows = result.table.where(variant=variant)
-        identical, close, far = _closeness(rows)
+    for variant, rows, identical, close, measured in _closeness(result):
         exact = variant == "sparse, same"
         good = identical if exact else identical + close
         yield judged(
@@ -103,7 +100,7 @@ def relaxed(result: Result) -> Iterator[Claim]:
             "Extended values learned in the theoretically optimal manner are indeed optimal."
             if exact
             else "For the majority of the tasks, policies are identical or very close to optimal.",
-            _measured(identical, close, far, rows.n_rows),
+            measured,
             Verdict.of(good, rows.n_rows) if exact else 2 * good > rows.n_rows,
             f"{good} of {rows.n_rows} tasks are.",
         )
@@ -111,15 +108,12 @@ def relaxed(result: Result) -> Iterator[Claim]:
 
 def slips(result: Result) -> Iterator[Claim]:
     """Fig. 10: each slip probability."""
-    for variant in result.table.distinct("variant"):
-        rows = result.table.where(variant=variant)
-        identical, close, far = _closeness(rows)
-        good = identical + close
-        failing = float(rows["failure_rate"].max())
+    for variant, rows, identical, close, measured in _closeness(result):
+        good, failing = identical + close, float(rows["failure_rate"].max())
         yield judged(
             f"Supplement, Fig. 10, {variant}",
             "Composed policies are identical or very close to optimal.",
-            _measured(identical, close, far, rows.n_rows),
+            measured,
             Verdict.of(good, rows.n_rows),
             f"{good} of {rows.n_rows} tasks are; of the others the worst fails in "
             f"{100 * failing:.1f} % of the episodes.",

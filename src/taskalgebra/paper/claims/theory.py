@@ -17,11 +17,7 @@ ACTIONS = (
     "True where it does not, and this library requires that."
 )
 STATEMENTS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "Theorem 1": (
-        ("Theorem 1",),
-        "Under Assumption 2 tasks form a Boolean algebra.",
-        "",
-    ),
+    "Theorem 1": (("Theorem 1",), "Under Assumption 2 tasks form a Boolean algebra.", ""),
     "Lemma 1": (
         ("Definition 3", "Lemma 1"),
         "Rewards and values of a task are the largest of its extended ones over goals: "

@@ -167,13 +167,7 @@ class _Run(NamedTuple):
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Learn with every baseline and judge it on all 16 tasks.
-
-    Args:
-        config: how often and how long.
-        workers: threads; the result does not depend on their number.
-        progress: told the fraction of the runs that are done.
-    """
+    """Learn with every baseline and judge it on all 16 tasks."""
     world = FourRooms()
     judges = [_Judge(world.find_task(expression), config.max_steps) for expression in SIXTEEN]
 

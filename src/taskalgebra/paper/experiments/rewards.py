@@ -17,14 +17,6 @@ from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.validation import count
 
 NAME = "rewards"
-PANELS = {
-    "left": "LEFT",
-    "down": "DOWN",
-    "not_left": "¬LEFT",
-    "disjunction": "LEFT ∨ DOWN",
-    "conjunction": "LEFT ∧ DOWN",
-    "average": "average",
-}
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.learning.q_learning import (
-    Settings,
-    Stop,
-    goal_oriented_q_learning,
-    q_learning,
-)
+from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning, q_learning
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
 from taskalgebra.paper.results.labels import PLAIN
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread

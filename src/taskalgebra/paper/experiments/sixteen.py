@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
-from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.episodes import CUT_OFF, OUTCOMES, WRONG, Episodes, play
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,
     SIXTEEN,
+    Learning,
     Setting,
     compose_actions,
-    learn,
     marks,
     optimal_actions,
 )
@@ -43,15 +42,9 @@ NAMES = (*BASE, "true", "false")  # the last two: M_U and M_∅
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Protocol(Learning):
     """How much to learn and how long to judge."""
 
-    epsilon: float = 1.0
-    """ε, how often the learner acts at random."""
-    learning_rate: float = 1.0
-    """α."""
-    learning_episodes: int = 500
-    """Episodes to learn each table for."""
     runs: int = 5
     """How often everything is learned anew; the paper does not say, and shows one."""
     evaluation_episodes: int = 100_000
@@ -165,20 +158,11 @@ def _judges(slip_probability: float) -> list[tuple[Task, Array]]:
 
 
 def _one_run(
-    setting: Setting,
-    protocol: Protocol,
-    job: tuple[int, int],
-    judges: Sequence[tuple[Task, Array]],
+    setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[tuple[Task, Array]]
 ) -> list[_Judged]:
     """Learn the four tables of one run, and judge the 16 policies that follow from them."""
     learned = {
-        name: learn(
-            setting,
-            name,
-            episodes=protocol.learning_episodes,
-            learning=Settings(protocol.learning_rate, protocol.epsilon),
-            seed=seed_of(protocol.seed, 0, *job, i),
-        )
+        name: protocol.learn(setting, name, seed_of(protocol.seed, 0, *job, i))
         for i, name in enumerate(NAMES)
     }
     steps = sum(n for _, n in learned.values())

@@ -11,6 +11,7 @@ from taskalgebra.paper.figures.boxman_board import draw_objects, draw_paths, tit
 from taskalgebra.paper.figures.boxman_values import add_surface, value_ranges
 from taskalgebra.paper.figures.maps import draw_values
 from taskalgebra.paper.figures.style import GREEN, GREY, ORANGE, PURPLE, SKY, VALUES, styled
+from taskalgebra.paper.results.labels import FIXED
 from taskalgebra.paper.results.record import Result
 
 COLUMN, GAP, INNER = 3.9, 0.3, 0.07  # inches
@@ -20,7 +21,7 @@ PATHS = [ORANGE, SKY, GREEN, PURPLE]
 
 
 @styled
-def draw(values: Result, trajectories: Result, setting: str = "fixed") -> Figure:
+def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
     """A column a composed task: V̄ by goal, V as a landscape, sampled trajectories."""
     table = values.table.where(setting=setting)
     objects = values.tables[f"{values.name}_objects"].where(setting=setting)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from taskalgebra.paper.figures.boxman_board import title_of
-from taskalgebra.paper.figures.gif import Film, write_gif
+from taskalgebra.paper.figures.gif import LOOK, Film, between, write_gif
 from taskalgebra.paper.results.record import Result, Table
 
 SIDE, BAND = 336, 46  # pixels: of the board, and of the words above it
-BETWEEN = 3  # pictures from one cell to the next
-MOVE, LOOK, SHOW = 50, 500, 900  # milliseconds: a picture of a move, before the start, at the end
+SHOW = 900  # milliseconds, at the end
 ABOVE = 0.76  # the agent's size on an object
 COLOURS = 255
 PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
@@ -49,15 +48,11 @@ def _episode(result: Result, steps: Table, board: int, task: str) -> Film:
     at = np.column_stack((steps["row"], steps["column"])).astype(np.float64)
     film: Film = [(stage.scene(at[0]), LOOK)]
     for i, held in enumerate(steps["held"].tolist()[1:], start=1):
-        moved = bool((at[i] != at[i - 1]).any())
-        for k in range(1, BETWEEN + 1):
-            if moved:
-                film.append((stage.scene(at[i - 1] + (at[i] - at[i - 1]) * k / BETWEEN), MOVE))
+        if held == NOTHING or (at[i] != at[i - 1]).any():
+            film += [(stage.scene(place), time) for place, time in between(at[i - 1], at[i])]
         if held != NOTHING:
             film.append((stage.goal_frame(held), SHOW))
             break
-        if not moved:
-            film.append((stage.scene(at[i]), BETWEEN * MOVE))
     return film
 
 

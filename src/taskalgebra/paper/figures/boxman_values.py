@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from taskalgebra.paper.figures.boxman_board import draw_objects, draw_surface, title_of
 from taskalgebra.paper.figures.maps import draw_values
 from taskalgebra.paper.figures.style import GREY, VALUES, styled
+from taskalgebra.paper.results.labels import FIXED
 from taskalgebra.paper.results.record import Result, Table
 
 SIDE, GAP, SURFACE, DOWN = 1.62, 0.1, 3.3, 1.95  # inches; a landscape is wide and not high
@@ -18,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM, ROW_GAP = 0.75, 1.75, 1.05, 0.1, 0.3
 
 
 @styled
-def draw(result: Result, setting: str = "fixed") -> Figure:
+def draw(result: Result, setting: str = FIXED) -> Figure:
     """A row a base task: V̄(s, g) for each goal, and the largest of them as a landscape."""
     table = result.table.where(setting=setting)
     objects = result.tables[f"{result.name}_objects"].where(setting=setting)

@@ -7,10 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from taskalgebra.paper.figures.style import BLUE, ORANGE
+from taskalgebra.paper.results.labels import EXTENDED, PLAIN
 from taskalgebra.paper.results.record import Table
 
-COLOURS = {"Q-learning": ORANGE, "goal-oriented Q-learning": BLUE}
-LABELS = {"Q-learning": "regular values", "goal-oriented Q-learning": "extended values"}
+COLOURS = {PLAIN: ORANGE, EXTENDED: BLUE}
+LABELS = {PLAIN: "regular values", EXTENDED: "extended values"}
 
 
 def cumulative(table: Table, learner: str) -> tuple[np.ndarray, np.ndarray]:

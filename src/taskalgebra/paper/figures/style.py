@@ -68,22 +68,26 @@ def new_figure(width: float, height: float, *, w_pad: float = 0.04, h_pad: float
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write `<stem>.png` and `<stem>.pdf`; equal figures are equal files."""
+    """Write `<stem>.png` and `<stem>.pdf`."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    metadata: dict[str, dict[str, Any]] = {
-        "png": {"Software": None},
-        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }
+    written = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "pdf")]
     with mpl.rc_context(STYLE):
-        for kind, about in metadata.items():
-            out = io.BytesIO()
-            figure.savefig(out, format=kind, metadata=about)
-            path = stem.with_name(f"{stem.name}.{kind}")
-            files.replace(path, out.getvalue())
-            written.append(path)
+        for path in written:
+            write(figure, path)
             figure.set_layout_engine("none")  # settled by the first; both files look the same
     return written
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the file's name; equal figures are equal files."""
+    about: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    kind, out = path.suffix.lower()[1:], io.BytesIO()
+    figure.savefig(out, format=kind, dpi=STYLE["savefig.dpi"], metadata=about[kind])
+    files.replace(path, out.getvalue())
 
 
 def bare(axes: Axes) -> None:

@@ -24,6 +24,7 @@ from taskalgebra.paper.results.record import Result, load
 HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
 MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
 CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
+AGAINST = "claim, and what stands against it"
 SMALL = 1500
 """Pixels: a figure that is narrower stands beside its claims, others above them."""
 
@@ -133,12 +134,7 @@ def _summary(source: _Source) -> Markup:
     theirs = Counter(claim.verdict for _, claim in source.claims if not claim.ours)
     own = Counter(claim.verdict for _, claim in source.claims if claim.ours)
     tiles = [
-        tag(
-            "li",
-            tag("span", theirs[verdict], class_="count"),
-            " ",
-            _badge(verdict),
-        )
+        tag("li", tag("span", theirs[verdict], class_="count"), " ", _badge(verdict))
         for verdict in Verdict
     ]
     whole, part, not_at_all = (verdict.counted(theirs[verdict]) for verdict in Verdict)
@@ -163,13 +159,10 @@ def _verdict_table(source: _Source) -> Markup:
         said = tag("p", maths(claim.claim))
         why = tag("p", maths(claim.reason), class_="reason") if claim.reason else ""
         place = tag("a", claim.where, href=f"#{_home(claim)}")
-        rows.append((place, join([said, why]), tag("a", _badge(claim.verdict), href=f"#{anchor}")))
-    return table(
-        ("place", "claim, and what stands against it", "verdict"),
-        rows,
-        caption="Every claim and its verdict",
-        class_="verdicts stacks",
-    )
+        verdict = tag("a", _badge(claim.verdict), href=f"#{anchor}")
+        rows.append({"place": place, AGAINST: join([said, why]), "verdict": verdict})
+    caption = "Every claim and its verdict"
+    return table(rows, caption=caption, words=[AGAINST, "verdict"], class_="verdicts stacks")
 
 
 def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Markup:
@@ -201,7 +194,7 @@ def _section(section: Figure, source: _Source) -> Markup:
     films = [_picture(p, source.directory) for p in section.pictures if p.film]
     setting = next((s for s, home in tables.SETTINGS.items() if home == section.id), None)
     more = [tables.returns(source.result("boxman_returns"), setting)] if setting else []
-    width, _ = _size(_find(section.pictures[0].name, source.directory))
+    width, _ = _size(_find(section.pictures[0], source.directory))
     shape = "beside" if width < SMALL else "stacked"
     return tag(
         "section",
@@ -216,13 +209,11 @@ def _section(section: Figure, source: _Source) -> Markup:
     )
 
 
-def _find(name: str, directory: Path) -> Path:
+def _find(picture: Picture, directory: Path) -> Path:
     """The file of a picture, in either half."""
-    for half in HALVES:
-        for ending in ("png", "gif"):
-            path = directory / half / "figures" / f"{name}.{ending}"
-            if path.is_file():
-                return path
+    name = picture.name
+    for path in directory.glob(f"*/figures/{name}.{picture.endings[0]}"):
+        return path
     raise FileNotFoundError(
         f"the figure {name} is not below {directory}; draw it with: taskalgebra reproduce {name}"
     )
@@ -245,12 +236,12 @@ def _size(path: Path) -> tuple[int, int]:
 
 
 def _picture(picture: Picture, directory: Path) -> Markup:
-    path = _find(picture.name, directory)
+    path = _find(picture, directory)
     width, height = _size(path)
     data = base64.b64encode(path.read_bytes()).decode()
     image = tag(
         "img",
-        src=f"data:image/{'gif' if picture.film else 'png'};base64,{data}",
+        src=f"data:image/{picture.endings[0]};base64,{data}",
         alt=picture.alt,
         width=str(width),
         height=str(height),
@@ -262,15 +253,10 @@ def _picture(picture: Picture, directory: Path) -> Markup:
 
 
 def _index(page: str) -> Markup:
-    rows = [
-        (inline(item), inline(symbol), inline(test)) for item, symbol, test in paper.index(page)
-    ]
-    return table(
-        ("paper", "code", "test"),
-        rows,
-        caption="The paper, item by item: what implements it and what tests it",
-        class_="index stacks",
-    )
+    columns = ("paper", "code", "test")
+    rows = [dict(zip(columns, map(inline, row), strict=True)) for row in paper.index(page)]
+    caption = "The paper, item by item: what implements it and what tests it"
+    return table(rows, caption=caption, words=columns, class_="index stacks")
 
 
 def _provenance(source: _Source) -> Markup:

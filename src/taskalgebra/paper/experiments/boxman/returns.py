@@ -64,10 +64,7 @@ QUICK = Config(episodes=20)
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 

@@ -38,17 +38,7 @@ SETTINGS: dict[str, Setting] = {
     RANDOM: Setting(
         "boxman-random",
         ("blue", "square", "purple"),
-        (
-            "beige",
-            "circle",
-            OR,
-            AND,
-            XOR,
-            "~blue",
-            "~square",
-            "blue & ~square",
-            "~(blue | square)",
-        ),
+        ("beige", "circle", OR, AND, XOR, "~blue", "~square", "blue & ~square", "~(blue | square)"),
         ("~(blue | square)",),
         True,
     ),

@@ -46,10 +46,7 @@ QUICK = Config(episodes=2)
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 
@@ -121,12 +118,7 @@ def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
 
 
 def _starts(
-    world: Boxman,
-    agent: Agent,
-    shown: Codes,
-    anywhere: bool,
-    n: int,
-    rng: np.random.Generator,
+    world: Boxman, agent: Agent, shown: Codes, anywhere: bool, n: int, rng: np.random.Generator
 ) -> Codes:
     """Starts that show something: not next to what is wanted, and on one layout not together."""
     distance = world.board.distance

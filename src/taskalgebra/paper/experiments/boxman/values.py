@@ -42,10 +42,7 @@ QUICK = Config()
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 
