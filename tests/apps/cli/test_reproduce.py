@@ -290,7 +290,12 @@ def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
 
     heard = []
     monkeypatch.setattr(training.deep, "train", train)
-    monkeypatch.setattr(training.network_store, "write", lambda *_: None)
+    store = SimpleNamespace(
+        read=lambda _: (SimpleNamespace(first=None), {}),
+        read_manifest=training.network_store.read_manifest,
+        write=lambda *_: None,
+    )
+    monkeypatch.setattr(training, "network_store", store)
     monkeypatch.setattr(reproduce, "_do", lambda *_: [])
     options = reproduce.Options(tmp_path, train=True, quick=True)
     outcome = reproduce.reproduce("deep", options, heard.append)

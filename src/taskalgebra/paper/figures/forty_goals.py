@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from taskalgebra.paper.figures.cumulative import cumulative, draw_learners
+from taskalgebra.paper.figures.samples import cumulative, draw_learners
 from taskalgebra.paper.figures.style import BLUE, GREEN, new_figure, styled
 from taskalgebra.paper.results.labels import ADDED, PAPER, PLAIN, REMOVED
 from taskalgebra.paper.results.record import Result, Table

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, final
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -65,6 +65,32 @@ def new_figure(width: float, height: float, *, w_pad: float = 0.04, h_pad: float
     """An empty figure, in inches, whose parts make room for each other."""
     engine = ConstrainedLayoutEngine(w_pad=w_pad, h_pad=h_pad)
     return Figure(figsize=(width, height), layout=engine)
+
+
+@final
+class Sheet:
+    """A figure whose parts are placed in inches from its lower left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        """An empty sheet."""
+        self.width, self.height = width, height
+        self.figure = Figure(figsize=(width, height))
+
+    def axes(self, x: float, y: float, across: float, down: float | None = None, **how: Any) -> Any:
+        """Axes in a box, which is a square unless its height is given."""
+        high = across if down is None else down
+        box = (x / self.width, y / self.height, across / self.width, high / self.height)
+        return self.figure.add_axes(box, **how)
+
+    def text(self, x: float, y: float, words: str, **how: Any) -> None:
+        """Words, vertically centred."""
+        self.figure.text(x / self.width, y / self.height, words, **{"va": "center", **how})
+
+    def bar(self, x: float, y: float, across: float, down: float, shown: Any) -> Any:
+        """The scale of a picture's colours."""
+        axes = self.axes(x, y, across, down)
+        self.figure.colorbar(shown, cax=axes)
+        return axes
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
