@@ -54,7 +54,7 @@ class Picture:
 class Figure:
     """One figure of the paper, or a part of it that has claims and no figure."""
 
-    id: str
+    id: str  # its anchor in the report
     place: str  # as the paper numbers it
     title: str
     words: str  # what was done and what the figure says
@@ -89,8 +89,13 @@ class Figure:
         return numbers
 
 
-def figure(id: str, place: str, title: str, words: str, *parts: Picture | Question) -> Figure:
-    """A figure from its words, and then its pictures and the questions that it answers."""
+def figure(place: str, title: str, words: str, *parts: Picture | Question, id: str = "") -> Figure:
+    """A figure from its words, and then its pictures and the questions that it answers.
+
+    >>> figure("Figures 11 to 13", "", "").id, figure("Figure 16 and Table 1", "", "").id
+    ('figures-11-13', 'figure-16')
+    """
+    short = place.lower().partition(" and ")[0].replace(" to ", "-").replace(" ", "-")
     pictures = tuple(part for part in parts if isinstance(part, Picture))
     questions = tuple(part for part in parts if isinstance(part, Question))
-    return Figure(id, place, title, words, pictures, questions)
+    return Figure(id or short, place, title, words, pictures, questions)

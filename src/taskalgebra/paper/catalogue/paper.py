@@ -10,7 +10,6 @@ from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import FIXED, RANDOM
 
 THEORY = figure(
-    "theory",
     "Sections 2 and 3",
     "Theory",
     "Lemmas and theorems are held against exact tables: every triple of the 16 tasks of Four "
@@ -18,10 +17,10 @@ THEORY = figure(
     "equal means equal to the last bit. “As printed” are small worlds that the paper's assumptions "
     "allow and its proofs do not cover.",
     Question(("theorems",), theory.theorems),
+    id="theory",
 )
 MAIN: tuple[Figure, ...] = (
     figure(
-        "figure-1",
         "Figure 1",
         "Rewards of two regions",
         "Two tasks in a plane: reach the left, reach the bottom. Their negation, disjunction and "
@@ -38,7 +37,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("rewards",), rooms.rewards),
     ),
     figure(
-        "figure-2",
         "Figure 2",
         "Composition in Four Rooms",
         "Algorithm 1 learns extended values of two tasks: L, be in a left room, and T, be in a top "
@@ -57,7 +55,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("optimal_sixteen",), rooms.sixteen_tasks),
     ),
     figure(
-        "figure-3a",
         "Figure 3a",
         "Samples to learn regular and extended values",
         "How many environment steps Q-learning needs until its whole table is exact, added up over "
@@ -73,7 +70,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("samples",), rooms.samples),
     ),
     figure(
-        "figure-3b",
         "Figure 3b",
         "How many tasks are solved without learning",
         "With K tasks learned, disjunction alone gives 2^K − 1 tasks, the Boolean algebra 2^(2^K). "
@@ -88,7 +84,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("n_tasks",), rooms.n_tasks),
     ),
     figure(
-        "figure-3c",
         "Figure 3c",
         "Forty goals",
         "The same rooms with 40 goals. Disjunction needs one task for each goal; the algebra needs "
@@ -109,7 +104,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("efficient",), rooms.fewer_samples, ours=True),
     ),
     figure(
-        "figure-4",
         "Figure 4",
         "Extended values from pixels",
         "A network sees the game Boxman as an image of 84 × 84 pixels and is given the goal as an "
@@ -126,7 +120,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("boxman_values",), boxman.extended_values),
     ),
     figure(
-        "figure-5",
         "Figure 5",
         "Composition from pixels",
         "Networks of the two base tasks, composed: blue or square, blue and square, blue or square "
@@ -152,7 +145,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("boxman_returns",), boxman.composition),
     ),
     figure(
-        "figure-6",
         "Figure 6",
         "Returns in Boxman",
         "What the base tasks and three compositions earn. The paper plays 1,000 episodes from "
@@ -168,7 +160,6 @@ MAIN: tuple[Figure, ...] = (
         Question(("boxman_returns",), partial(boxman.returns, setting=FIXED, where="Fig. 6")),
     ),
     figure(
-        "random-objects",
         "Section 5, footnote",
         "Random objects, picked up",
         "The same game with all objects at random places in every episode. The paper shows no "
@@ -193,5 +184,6 @@ MAIN: tuple[Figure, ...] = (
             ("boxman_returns",),
             partial(boxman.returns, setting=RANDOM, where="Section 5, footnote on random objects"),
         ),
+        id="random-objects",
     ),
 )

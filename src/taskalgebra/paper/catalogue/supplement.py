@@ -9,7 +9,6 @@ from taskalgebra.paper.results.labels import TOUCH
 
 SUPPLEMENT: tuple[Figure, ...] = (
     figure(
-        "figure-7",
         "Figure 7",
         "Algorithm 1",
         "The paper's figure is the pseudocode of goal-oriented Q-learning. Ours shows what it "
@@ -25,7 +24,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("algorithm",), supplement.algorithm),
     ),
     figure(
-        "figure-8",
         "Figure 8",
         "Composition with dense rewards",
         "Figure 2 again, learned with rewards that grow near the task's own goals. Rewards outside "
@@ -41,7 +39,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("composition",), supplement.dense_composition),
     ),
     figure(
-        "figure-9",
         "Figure 9",
         "Sparse or dense, same or different absorbing sets",
         "All 16 tasks, composed from tables that were learned with four combinations of relaxed "
@@ -57,7 +54,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("relaxed",), supplement.relaxed),
     ),
     figure(
-        "figure-10",
         "Figure 10",
         "Slippery floors",
         "Dense rewards, different absorbing sets, and moves that slip into another direction. The "
@@ -72,7 +68,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("slips",), supplement.slips),
     ),
     figure(
-        "figures-11-13",
         "Figures 11 to 13",
         "Extended values by touch",
         "Boxman without pick-up: touching an object that the task wants ends the episode, other "
@@ -89,7 +84,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("boxman_values",), boxman.dips),
     ),
     figure(
-        "figure-14",
         "Figure 14",
         "Returns by touch",
         "What the base tasks and three compositions earn in this setting, over 1,000 random "
@@ -105,7 +99,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("boxman_returns",), boxman.touch),
     ),
     figure(
-        "figure-15",
         "Figure 15",
         "Composition by touch",
         "Values and trajectories of purple or blue, blue and square, blue or square but not both.",
@@ -129,7 +122,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Question(("boxman_trajectories",), boxman.trajectories),
     ),
     figure(
-        "figure-16",
         "Figure 16 and Table 1",
         "Layout and base tasks",
         "The rooms, their goals, and labels that make base tasks: a goal belongs to a base task "
@@ -146,7 +138,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
 )
 OURS: tuple[Figure, ...] = (
     figure(
-        "all-63-tasks",
         "Ours",
         "All 63 tasks of Boxman",
         "The paper shows three compositions. Three base tasks, blue, square and purple, name every "
@@ -159,5 +150,6 @@ OURS: tuple[Figure, ...] = (
             "fixed and at random places.",
         ),
         Question(("boxman_returns",), boxman.subsets, ours=True),
+        id="all-63-tasks",
     ),
 )

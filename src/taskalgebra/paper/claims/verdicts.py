@@ -133,16 +133,10 @@ def load(directory: Path) -> list[Claim]:
     path = directory / "claims.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            Claim(
-                **{
-                    **fields,
-                    "verdict": Verdict(fields["verdict"]),
-                    "figures": tuple(fields["figures"]),
-                }
-            )
-            for fields in content
-        ]
+        for fields in content:
+            fields["verdict"] = Verdict(fields["verdict"])
+            fields["figures"] = tuple(fields["figures"])
+        return [Claim(**fields) for fields in content]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{path} holds no claims: {error}; run again: taskalgebra reproduce"

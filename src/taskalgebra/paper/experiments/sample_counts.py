@@ -50,7 +50,7 @@ class _Learning:
 
 
 @dataclass(frozen=True)
-class Config(Rewards, _Learning):
+class Config(Rewards, _Learning):  # fields of the last base come first, also in saved results
     """Learn every task with its learner, many times."""
 
 
