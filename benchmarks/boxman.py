@@ -12,6 +12,7 @@ import tempfile
 
 import numpy as np
 import torch
+from taskalgebra.learning.deep.values import GoalReturns
 
 from report import Report, best_time
 from taskalgebra.envs.boxman.art import BODY, FLOOR, OBJECT, RING, WALL
@@ -22,7 +23,6 @@ from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.settings import preset
 from taskalgebra.learning.deep.training import Networks
-from taskalgebra.learning.deep.values import GoalReturns
 from taskalgebra.skills.skills import Skills
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -228,7 +228,7 @@ def training_memory(report: Report, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         code = (
             "import sys, resource; from pathlib import Path; from dataclasses import replace; "
-            "from taskalgebra.paper.experiments import boxman_training as bt; "
+            "from taskalgebra.paper.experiments.boxman import training as bt; "
             "name = sys.argv[2]; r = bt.RECIPES[name]; "
             "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000, "
             "epsilon_steps=1_000); "

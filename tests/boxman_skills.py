@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from taskalgebra.learning.deep.values import GoalReturns
 
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
@@ -12,8 +13,7 @@ from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.settings import preset
 from taskalgebra.learning.deep.training import Networks
-from taskalgebra.learning.deep.values import GoalReturns
-from taskalgebra.paper.experiments.boxman_settings import SETTINGS
+from taskalgebra.paper.experiments.boxman.settings import SETTINGS
 from taskalgebra.skills.skills import Skills, network_store
 
 LOW, STEP = -2.3, -0.1

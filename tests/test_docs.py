@@ -16,7 +16,8 @@ import typer
 
 import taskalgebra as ta
 from taskalgebra.apps.cli.app import app
-from taskalgebra.paper.figures import deep_gallery, gallery, names
+from taskalgebra.paper.catalogue import find
+from taskalgebra.paper.reproduce import figures_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -47,7 +48,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkey
 
 def test_the_settings_of_a_long_training_are_those_of_its_recipe():
     """A block that takes minutes is marked `py`, and is not run as a whole."""
-    from taskalgebra.paper.experiments.boxman_training import RECIPES
+    from taskalgebra.paper.experiments.boxman.training import RECIPES
 
     (block,) = re.findall(
         r"^```py\n(.*?)^```", (DOCS / "how-to/networks.md").read_text(), re.M | re.S
@@ -77,15 +78,15 @@ def test_links_and_commands_of_a_page_exist(page):
         assert set(given) <= known | {"--help"}, f"taskalgebra {name}{rest}"
 
 
-@pytest.mark.parametrize(("part", "figures"), [("tabular", gallery), ("deep", deep_gallery)])
-def test_every_figure_has_its_command_and_its_file(part, figures):
+@pytest.mark.parametrize("part", ["tabular", "deep"])
+def test_every_figure_has_its_command_and_its_file(part):
     text = (DOCS / "reproduce.md").read_text().split(f"`results/{part}/figures/`")[1]
     table = text.split("\n#")[0]
     shown = re.findall(r"\| `(\S+)` \| `(\S+)` \|$", table, re.MULTILINE)
     for name, file in shown:
         assert (ROOT / "results" / part / "figures" / file).is_file()
-        assert Path(file).stem in names.find(name, figures.FIGURES)
-    assert {Path(file).stem for _, file in shown} == set(figures.FIGURES)
+        assert Path(file).stem in find(name)
+    assert {Path(file).stem for _, file in shown} == set(figures_of(part)[part])
 
 
 @pytest.fixture(scope="module")

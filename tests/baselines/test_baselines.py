@@ -23,7 +23,7 @@ from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.text import ExpressionError
 from taskalgebra.paper.experiments import baselines as experiment
-from taskalgebra.paper.experiments.record import load
+from taskalgebra.paper.results.record import load
 from taskalgebra.planning.exact import optimal_q
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import TaskSpace

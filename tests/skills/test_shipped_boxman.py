@@ -10,10 +10,10 @@ import pytest
 from taskalgebra.skills.network_store import read_manifest
 
 import taskalgebra as ta
-from taskalgebra.paper.experiments import boxman_tables as tables
-from taskalgebra.paper.experiments.boxman_exact import ExactSkills
-from taskalgebra.paper.experiments.boxman_training import RECIPES
-from taskalgebra.paper.experiments.record import load
+from taskalgebra.paper.experiments.boxman import tables as tables
+from taskalgebra.paper.experiments.boxman.exact import ExactSkills
+from taskalgebra.paper.experiments.boxman.training import RECIPES
+from taskalgebra.paper.results.record import load
 from taskalgebra.skills.catalogue import SHIPPED, SHIPPED_AT
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"

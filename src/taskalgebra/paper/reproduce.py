@@ -2,7 +2,7 @@
 
 `reproduce` is one loop over the two halves of the paper's experiments, tabular and deep, or over as
 much of them as a single figure needs.  Finished results are taken as they are unless a fresh start
-is asked for; each is written whole when it is done, so a run that was stopped goes on where it was.
+is asked for; each is written whole when it is done, so a run that was stopped resumes.
 
 Below `Options.out`:
 
@@ -14,21 +14,26 @@ Below `Options.out`:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from taskalgebra.progress import Event, Listener
 
 if TYPE_CHECKING:
-    from taskalgebra.learning.deep.dqn import Chapter
+    from taskalgebra.paper.catalogue.figure import Picture
+    from taskalgebra.paper.claims.verdicts import Claim, Question
+    from taskalgebra.paper.experiments.boxman.settings import Shelf
     from taskalgebra.paper.experiments.suite import Experiment
-    from taskalgebra.paper.experiments.verdicts import Claim, Question
-    from taskalgebra.paper.figures.drawings import Drawing
 
 TABULAR, DEEP, ALL = "tabular", "deep", "all"
+ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
 EXTRAS = {"matplotlib": "figures", "torch": "deep", "safetensors": "deep"}
-SECONDS_A_FIGURE = 1.5  # roughly; only the time left is estimated from it
+REPORT = "report"
+SECONDS_PER_FIGURE = 1.5  # roughly; only the time left is estimated from it
 
 
 @dataclass(frozen=True)
@@ -69,43 +74,11 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Part:
-    """An experiment, the figures of a half, or the report, when it is done."""
-
-    name: str
-    seconds: float
-    kept: bool = False  # a result that was already there
-    written: tuple[Path, ...] = ()
-
-
-class Listener:
-    """Is told how far a reproduction is; this one does nothing with it."""
-
-    def plan(self, seconds: Mapping[str, float]) -> None:
-        """These parts come, in this order, and take roughly so many seconds.
-
-        Trainings are planned on their own, before all else.
-        """
-
-    def begin(self, part: str) -> None:
-        """A part begins."""
-
-    def advance(self, fraction: float) -> None:
-        """This much of the current part is done."""
-
-    def end(self, part: Part) -> None:
-        """A part is done."""
-
-    def chapter(self, network: str, chapter: Chapter, score: float) -> None:
-        """A training has come a chapter further."""
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What a reproduction leaves behind."""
 
     claims: dict[str, list[Claim]]  # of each half
-    parts: list[Part]
+    parts: list[Event]  # what was told of each part when it was done
     report: Path | None = None
 
 
@@ -114,9 +87,8 @@ class _Work:
     """What is to be done of one half."""
 
     half: str
-    directory: Path
     experiments: Sequence[Experiment]
-    drawings: Mapping[str, Drawing]
+    pictures: Sequence[Picture]
     questions: Sequence[Question]
     whole: bool  # all of the half, so that its claims can be written down
 
@@ -125,29 +97,79 @@ class _Work:
         """The name of the part in which figures are drawn."""
         return f"{self.half} figures"
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """What comes, and how long it takes, roughly."""
-        experiments = {experiment.name: experiment.seconds for experiment in self.experiments}
-        return {**experiments, self.figures: SECONDS_A_FIGURE * len(self.drawings)}
+
+@dataclass
+class _Part:
+    """A part of the work that is being done."""
+
+    advance: Listener  # takes events whose share is that of the part
+    kept: bool = False
+    written: tuple[Path, ...] = ()
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def progress(self, share: float) -> None:
+        """This much of the part is done."""
+        self.advance(Event("", share))
+
+
+@dataclass
+class _Run:
+    """A reproduction: which parts come, how long each takes, and who is told."""
+
+    listener: Listener | None
+    seconds: dict[str, float]  # expected; 0 for results that were kept, which are no work
+    over: list[Event] = field(default_factory=list)
+
+    def share(self, name: str, share: float) -> float:
+        """The share of all work that is done when this much of a part is."""
+        done = sum(self.seconds[event.what] for event in self.over)
+        return (done + share * self.seconds[name]) / (sum(self.seconds.values()) or 1.0)
+
+    def tell(self, event: Event) -> None:
+        """Tell what is being done."""
+        if self.listener is not None:
+            self.listener(event)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[_Part]:
+        """Tell of a part when it begins, as it advances, and when it is done."""
+
+        def advance(event: Event) -> None:
+            what = f"{name}, {event.what}" if event.what else name
+            self.tell(replace(event, what=what, share=self.share(name, event.share)))
+
+        part = _Part(advance)
+        part.progress(0.0)
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield part
+        part.seconds = time.perf_counter() - wall
+        part.cpu_seconds = time.process_time() - cpu
+        if part.kept:
+            self.seconds[name] = 0.0
+        event = Event(name, self.share(name, 1.0), seconds=part.seconds)
+        self.over.append(replace(event, kept=part.kept, written=part.written))
+        self.tell(self.over[-1])
 
 
 def figures_of(what: str) -> dict[str, list[str]]:
-    """Which figures of each half are meant.
+    """Which pictures of each half are meant.
 
     Raises:
         ValueError: by none of the names.
     """
-    from taskalgebra.paper.figures import deep_gallery, gallery
-    from taskalgebra.paper.figures.names import find
+    from taskalgebra.paper.catalogue import PICTURES, find
+    from taskalgebra.paper.experiments.suite import EXPERIMENTS
 
-    known = {TABULAR: list(gallery.FIGURES), DEEP: list(deep_gallery.FIGURES)}
+    known: dict[str, list[str]] = {TABULAR: [], DEEP: []}
+    for name, picture in PICTURES.items():
+        known[EXPERIMENTS[picture.needs[0]].half].append(name)
     if what == ALL:
         return known
     if what in known:
         return {what: known[what]}
     try:
-        found = find(what, known[TABULAR] + known[DEEP], others=(TABULAR, DEEP, ALL))
+        found = find(what, others=(TABULAR, DEEP, ALL))
     except ValueError as error:
         raise ValueError(f"{error}; or {TABULAR}, {DEEP}, {ALL}") from None
     chosen = {half: [name for name in names if name in found] for half, names in known.items()}
@@ -168,31 +190,31 @@ def reproduce(what: str, options: Options, listener: Listener | None = None) -> 
         StoreError: the skills are missing or damaged.
         ValueError: there is no such figure, or a saved result is damaged.
     """
-    listening = Listener() if listener is None else listener
     _require("matplotlib")
     wanted = figures_of(what)
     if DEEP in wanted:
         _require("torch", "safetensors")
     elif options.train or options.skills is not None:
         raise ValueError(f"{what} needs no networks; training and skills belong to {DEEP}")
-    parts: list[Part] = []
-    if options.train:
-        _train(options, listening, parts)
-    works = [
-        _work(half, names, options, whole=what in (half, ALL)) for half, names in wanted.items()
-    ]
-    seconds = {name: s for work in works for name, s in work.seconds.items()}
-    listening.plan({**seconds, "report": 1.0} if what == ALL else seconds)
-    claims = {work.half: _do(work, options, listening, parts) for work in works}
+    works = [_work(half, names, whole=what in (half, ALL)) for half, names in wanted.items()]
+    trainings = _trainings(options) if options.train else {}
+    run = _Run(listener, dict(trainings))
+    for work in works:
+        run.seconds |= {experiment.name: experiment.seconds for experiment in work.experiments}
+        run.seconds[work.figures] = SECONDS_PER_FIGURE * len(work.pictures)
+    if what == ALL:
+        run.seconds[REPORT] = 1.0
+    shelf = _skills(options, run, trainings) if DEEP in wanted else None
+    claims = {work.half: _do(work, options, run, shelf) for work in works}
     if what != ALL:
-        return Outcome(claims, parts)
+        return Outcome(claims, run.over)
     from taskalgebra.paper import report
 
-    with _Timed("report", listening, parts) as timed:
+    with run.part(REPORT) as part:
         names = {work.half: [e.name for e in work.experiments] for work in works}
         report.write(options.out / "results", options.report, names, quick=options.quick)
-        timed.written = (options.report,)
-    return Outcome(claims, parts, options.report)
+        part.written = (options.report,)
+    return Outcome(claims, run.over, options.report)
 
 
 def _require(*packages: str) -> None:
@@ -202,111 +224,76 @@ def _require(*packages: str) -> None:
             raise ModuleNotFoundError(f'{need} need {package}: pip install "taskalgebra[{extra}]"')
 
 
-def _train(options: Options, listener: Listener, parts: list[Part]) -> None:
-    """Train the networks of all settings, or go on with it."""
-    from taskalgebra.paper.experiments import deep_suite
+def _work(half: str, names: list[str], *, whole: bool) -> _Work:
+    """What these figures of a half need; of a whole half, everything."""
+    from taskalgebra.paper.catalogue import PICTURES, QUESTIONS
+    from taskalgebra.paper.experiments.suite import EXPERIMENTS
 
-    names = {f"training {name}": name for name in deep_suite.TRAININGS}
-    listener.plan(
-        {part: deep_suite.seconds_of(name, quick=options.quick) for part, name in names.items()}
-    )
-    for part, name in names.items():
-        with _Timed(part, listener, parts):
-            deep_suite.train(
-                name,
+    own = {name: e for name, e in EXPERIMENTS.items() if e.half == half}
+    about = [q for q in QUESTIONS if set(q.needs) <= set(own)]
+    asked = [q for q in about if whole or set(q.figures) & set(names)]
+    pictures = [PICTURES[name] for name in names]
+    needed = {n for p in pictures for n in p.needs} | {n for q in asked for n in q.needs}
+    chosen = [e for name, e in own.items() if whole or name in needed]
+    return _Work(half, chosen, pictures, asked, whole)
+
+
+def _trainings(options: Options) -> dict[str, float]:
+    """The parts in which networks are trained, and how long each takes, roughly."""
+    from taskalgebra.paper.experiments.boxman import training
+
+    return {
+        f"training {name}": 1.0 if options.quick else training.seconds_of(name)
+        for name in training.TRAININGS
+    }
+
+
+def _skills(options: Options, run: _Run, trainings: dict[str, float]) -> Shelf:
+    """The skills that were asked for, trained first where that was asked for too."""
+    from taskalgebra.paper.experiments.boxman import training
+    from taskalgebra.paper.experiments.boxman.settings import Shelf
+
+    for name in trainings:
+        with run.part(name) as part:
+            training.retrain(
+                name.removeprefix("training "),
                 options.trained,
                 fresh=options.fresh,
                 quick=options.quick,
-                listen=listener.chapter,
-                progress=listener.advance,
+                listener=part.advance,
             )
+    return Shelf.load(options.trained if options.train else options.skills)
 
 
-def _work(half: str, names: list[str], options: Options, *, whole: bool) -> _Work:
-    """What these figures of a half need; of a whole half, everything."""
-    experiments: dict[str, Experiment]
-    if half == TABULAR:
-        from taskalgebra.paper.experiments import suite
-        from taskalgebra.paper.experiments.claims import QUESTIONS
-        from taskalgebra.paper.figures.gallery import FIGURES
-
-        experiments, questions, figures = suite.TABULAR, QUESTIONS, FIGURES
-    else:
-        from taskalgebra.paper.experiments import deep_claims
-        from taskalgebra.paper.figures import deep_gallery
-
-        questions, figures = deep_claims.QUESTIONS, deep_gallery.FIGURES
-        experiments = _deep_experiments(options)
-    asked = [q for q in questions if whole or set(q.figures) & set(names)]
-    drawings = {name: figures[name] for name in names}
-    needs = [drawing.needs for drawing in drawings.values()] + [q.needs for q in asked]
-    needed: set[str] = set().union(*needs)
-    chosen = [e for name, e in experiments.items() if whole or name in needed]
-    return _Work(half, options.results(half), chosen, drawings, asked, whole)
-
-
-def _deep_experiments(options: Options) -> dict[str, Experiment]:
-    """The experiments with networks, on the skills that were asked for."""
-    from taskalgebra.paper.experiments import deep_suite
-    from taskalgebra.paper.experiments.boxman_settings import digests, load_skills
-
-    where = options.trained if options.train else options.skills
-    skills, hashes = load_skills(where), digests(where)
-    return {name: e.on(skills, hashes) for name, e in deep_suite.DEEP.items()}
-
-
-def _do(work: _Work, options: Options, listener: Listener, parts: list[Part]) -> list[Claim]:
+def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[Claim]:
     """Results, figures and claims of one half."""
-    from taskalgebra.paper.experiments import provenance, suite, verdicts
+    from taskalgebra.paper.claims import verdicts
+    from taskalgebra.paper.experiments import suite
+    from taskalgebra.paper.results import provenance
 
-    results = {}
+    directory, results = options.results(work.half), {}
     for experiment in work.experiments:
-        with _Timed(experiment.name, listener, parts) as timed:
-            results[experiment.name], timed.kept = suite.obtain(
+        with run.part(experiment.name) as part:
+            results[experiment.name], part.kept = suite.obtain(
                 experiment,
-                work.directory,
+                directory,
+                suite.Context(options.workers, part.progress, shelf),
                 fresh=options.fresh,
                 quick=options.quick,
-                workers=options.workers,
-                progress=listener.advance,
             )
-        if not timed.kept:
-            provenance.note(work.directory, experiment.name, timed.seconds, timed.cpu_seconds)
+        if not part.kept:
+            provenance.note(directory, experiment.name, part.seconds, part.cpu_seconds)
     try:
-        with _Timed(work.figures, listener, parts) as timed:
-            for i, (name, drawing) in enumerate(work.drawings.items()):
-                timed.written += tuple(drawing.write(results, work.directory / "figures" / name))
-                listener.advance((i + 1) / len(work.drawings))
+        with run.part(work.figures) as part:
+            for i, picture in enumerate(work.pictures):
+                part.written += picture.write(results, directory / "figures")
+                part.progress((i + 1) / len(work.pictures))
         claims = verdicts.answer(work.questions, results)
     except KeyError as error:
         raise ValueError(
-            f"a saved result in {work.directory} is damaged ({error.args[0]}); run again with "
-            f"--fresh"
+            f"a saved result in {directory} is damaged ({error.args[0]}); run again with --fresh"
         ) from error
     if work.whole:
-        provenance.note(work.directory, "figures", timed.seconds, timed.cpu_seconds)
-        verdicts.save(claims, work.directory)
+        provenance.note(directory, "figures", part.seconds, part.cpu_seconds)
+        verdicts.save(claims, directory)
     return claims
-
-
-class _Timed:
-    """Measures a part and tells the listener."""
-
-    def __init__(self, name: str, listener: Listener, parts: list[Part]) -> None:
-        self.name, self.listener, self.parts = name, listener, parts
-        self.kept = False
-        self.written: tuple[Path, ...] = ()
-        self.seconds = self.cpu_seconds = 0.0
-
-    def __enter__(self) -> _Timed:
-        self.listener.begin(self.name)
-        self._start = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.seconds = time.perf_counter() - self._start[0]
-        self.cpu_seconds = time.process_time() - self._start[1]
-        if kind is None:
-            part = Part(self.name, self.seconds, self.kept, self.written)
-            self.parts.append(part)
-            self.listener.end(part)

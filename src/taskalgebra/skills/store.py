@@ -62,7 +62,7 @@ def _tables() -> Format:
     entries = {
         **_NAMES,
         "tables": lambda v: isinstance(v, bool),
-        "r_bar_min": lambda v: v is None or _is_number(v),
+        "r_bar_min": _is_number,
         "error_bound": lambda v: v is None or _is_number(v),
     }
     return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), _to_npz, _from_npz, unpack)

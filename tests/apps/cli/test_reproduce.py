@@ -14,23 +14,27 @@ import pytest
 from boxman_skills import write_untrained
 from taskalgebra.apps import cli
 from taskalgebra.apps.cli.output import Output
-from taskalgebra.apps.cli.reproduce import Told
+from taskalgebra.apps.cli.reproduce import teller
 from taskalgebra.learning.deep.dqn import Chapter
 from taskalgebra.paper import reproduce
-from taskalgebra.paper.experiments import deep_suite, suite
-from taskalgebra.paper.experiments.record import Table, as_json, load
-from taskalgebra.paper.figures import deep_gallery, gallery
-from taskalgebra.paper.figures.drawings import Film
+from taskalgebra.paper.catalogue import PICTURES
+from taskalgebra.paper.experiments import suite
+from taskalgebra.paper.experiments.boxman import training
+from taskalgebra.paper.results.record import Table, as_json, load
+from taskalgebra.progress import Event
 
+HALVES = {
+    half: {name: e for name, e in suite.EXPERIMENTS.items() if e.half == half}
+    for half in ("tabular", "deep")
+}
 COMMAND = [sys.executable, "-m", "taskalgebra.apps.cli", "reproduce"]
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8"}
 
 
 def results_in(text):
     """The parts that a run says it has finished."""
-    names = [*suite.TABULAR, *deep_suite.DEEP]
     first_words = [line.partition(" ")[0] for line in text.splitlines()]
-    return [word for word in first_words if word in names]
+    return [word for word in first_words if word in suite.EXPERIMENTS]
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +82,9 @@ def test_the_second_run_goes_on_where_the_first_was_stopped(reproduced):
     assert kept[: len(reproduced.finished)] == reproduced.finished
     assert len(kept) <= len(reproduced.finished) + 1  # Ctrl-C may come as one is being told
     assert [part["name"] for part in reproduced.document["parts"]] == [
-        *suite.TABULAR,
+        *HALVES["tabular"],
         "tabular figures",
-        *deep_suite.DEEP,
+        *HALVES["deep"],
         "deep figures",
         "report",
     ]
@@ -92,21 +96,19 @@ def test_progress_is_for_terminals_only(reproduced):
 
 
 def test_results_are_of_the_quick_configuration(reproduced):
-    for name, experiment in suite.TABULAR.items():
-        saved = load(name, reproduced.out / "results" / "tabular")
-        assert saved.config == as_json(experiment.quick)
-    for name, deep in deep_suite.DEEP.items():
-        config = dict(load(name, reproduced.out / "results" / "deep").config)
-        assert list(config.pop("skills")) == ["fixed", "random", "touch"]
-        assert config == as_json(deep.quick)
+    for name, experiment in suite.EXPERIMENTS.items():
+        config = dict(load(name, reproduced.out / "results" / experiment.half).config)
+        if experiment.skilled:
+            assert list(config.pop("skills")) == ["fixed", "random", "touch"]
+        assert config == as_json(experiment.config(quick=True))
 
 
 def test_every_figure_is_drawn(reproduced):
-    for half, figures in (("tabular", gallery.FIGURES), ("deep", deep_gallery.FIGURES)):
-        for name, drawing in figures.items():
-            for kind in ("gif",) if isinstance(drawing, Film) else ("png", "pdf"):
-                path = reproduced.out / "results" / half / "figures" / f"{name}.{kind}"
-                assert path.stat().st_size > 5000
+    for name, picture in PICTURES.items():
+        half = suite.EXPERIMENTS[picture.needs[0]].half
+        for ending in picture.endings:
+            path = reproduced.out / "results" / half / "figures" / f"{name}.{ending}"
+            assert path.stat().st_size > 5000
     assert not [path for path in reproduced.out.rglob(".*")]
 
 
@@ -252,12 +254,8 @@ def test_the_extra_that_is_missing_is_named(package, monkeypatch, capsys, tmp_pa
 def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_path, monkeypatch):
     trained = []
 
-    def train(name, out, *, recipe, listen):
+    def train(name, out, *, recipe, listener):
         trained.append((name, out, recipe.settings.n_updates))
-        n_updates = recipe.settings.n_updates
-        for network in recipe.tasks[: recipe.n_networks]:
-            for n in range(1, n_updates + 1):
-                listen(network, Chapter(n, n, 100 * n, 0.5, 6), 0.9)
         write_untrained(out)
 
     skills = tmp_path / "results" / "deep" / "skills"
@@ -266,69 +264,95 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     checkpoint.write_bytes(b"")
     seen = []
 
-    def obtain(experiment, directory, **how):
-        seen.append(experiment)
+    def obtain(experiment, directory, context, **how):
+        seen.append(context)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    monkeypatch.setattr(training, "train", train)
     monkeypatch.setattr(suite, "obtain", obtain)
     arguments = ["reproduce", "deep", "--train", "--quick", "--out", str(tmp_path)]
     assert cli.main(arguments) == 130
     assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
     assert {out for _, out, _ in trained} == {skills}
     assert checkpoint.exists()
-    assert list(seen[0].about["skills"]) == ["fixed", "random", "touch"]
+    assert list(seen[0].shelf.digests) == ["fixed", "random", "touch"]
     assert cli.main([*arguments, "--fresh"]) == 130
     assert not checkpoint.exists()
 
 
 def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
-    def train(name, out, *, recipe, listen):
-        for network in recipe.tasks[: recipe.n_networks]:
+    def train(world, tasks, settings, *, listen, **how):
+        for network in list(tasks) if world.by_touch else ["all"]:
             for n in (1, 2):
                 listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
-        write_untrained(out)
+        write_untrained(tmp_path / "results" / "deep" / "skills")
+        return None, {}
 
-    class Heard(reproduce.Listener):
-        def __init__(self):
-            self.told = []
-
-        def plan(self, seconds):
-            self.told.append(tuple(seconds))
-
-        def begin(self, part):
-            self.told.append(part)
-
-        def advance(self, fraction):
-            self.told.append(round(fraction, 3))
-
-    heard = Heard()
-    monkeypatch.setattr(deep_suite.boxman_training, "train", train)
+    heard = []
+    monkeypatch.setattr(training.deep, "train", train)
+    store = SimpleNamespace(
+        read=lambda _: (SimpleNamespace(first=None), {}),
+        read_manifest=training.network_store.read_manifest,
+        write=lambda *_: None,
+    )
+    monkeypatch.setattr(training, "network_store", store)
     monkeypatch.setattr(reproduce, "_do", lambda *_: [])
     options = reproduce.Options(tmp_path, train=True, quick=True)
-    outcome = reproduce.reproduce("deep", options, heard)
+    outcome = reproduce.reproduce("deep", options, heard.append)
     names = [f"training {name}" for name in ("boxman", "boxman-random", "boxman-touch")]
-    assert heard.told[0] == tuple(names)
-    assert heard.told[1:4] == [names[0], 0.5, 1.0]
-    touch = heard.told[heard.told.index(names[2]) + 1 :]
-    assert touch[:6] == [0.167, 0.333, 0.5, 0.667, 0.833, 1.0]
-    assert "boxman_returns" in touch[6]
-    assert [part.name for part in outcome.parts] == names
-    assert deep_suite.seconds_of("boxman-random") > 60
+    assert [part.what for part in outcome.parts] == names
+    assert [event for event in heard if event.seconds is not None] == outcome.parts
+    whole = 3.0 + sum(e.seconds for e in HALVES["deep"].values()) + 1.5 * 11
+    first = [(event.what, event.score, round(whole * event.share, 3)) for event in heard[:4]]
+    assert first == [
+        (names[0], None, 0.0),
+        (f"{names[0]}, all", 0.9, 0.5),
+        (f"{names[0]}, all", 0.9, 1.0),
+        (names[0], None, 1.0),
+    ]
+    touch = [event for event in heard if event.what.startswith(f"{names[2]}, ")]
+    assert [round(whole * event.share - 2, 3) for event in touch] == [
+        *(0.167, 0.333, 0.5, 0.667, 0.833, 1.0)
+    ]
+    assert {event.what.partition(", ")[2] for event in touch} == {"purple", "blue", "square"}
+    assert touch[0].n_updates == 1 and touch[0].n_steps == 100 and touch[0].n_goals == 6
+    assert training.seconds_of("boxman-random") > 60
 
 
-def test_the_share_done_counts_work_only(capsys):
+def test_the_share_done_counts_work_only():
+    heard = []
+    run = reproduce._Run(heard.append, {"one": 30.0, "two": 6.0, "three": 2.0})
+    with run.part("one") as part:
+        part.kept = True
+    with run.part("two") as part:
+        part.progress(0.5)
+    with run.part("three"):
+        pass
+    assert [(round(event.share, 3), event.what) for event in heard] == [
+        (0.0, "one"),
+        (0.0, "one"),
+        (0.0, "two"),
+        (0.375, "two"),
+        (0.75, "two"),
+        (0.75, "three"),
+        (1.0, "three"),
+    ]
+    assert [event.kept for event in run.over] == [True, False, False]
+    with pytest.raises(ZeroDivisionError), run.part("three"):
+        raise ZeroDivisionError
+    assert len(run.over) == 3  # what failed is not done
+
+
+def test_what_is_done_is_told_in_a_line_and_a_share(tmp_path, capsys):
     shares = []
-    told = Told(Output(), lambda share, what: shares.append((round(share, 3), what)))
-    told.plan({"one": 30.0, "two": 6.0, "three": 2.0})
-    told.begin("one")
-    told.end(reproduce.Part("one", 0.01, kept=True))
-    told.begin("two")
-    told.advance(0.5)
-    told.end(reproduce.Part("two", 5.0))
-    told.begin("three")
-    assert shares == [(0.0, "one"), (0.0, "two"), (0.375, "two"), (0.75, "three")]
+    tell = teller(Output(), lambda share, what: shares.append((share, what)))
+    tell(Event("one", 0.0))
+    tell(Event("one", 0.25, seconds=0.01, kept=True))
+    tell(Event("two", 0.5, n_steps=2000, n_updates=1000, loss=0.5, score=0.9))
+    tell(Event("two", 1.0, seconds=5.0, written=(tmp_path, tmp_path)))
+    assert shares == [(0.0, "one"), (0.25, "one"), (0.5, "two"), (1.0, "two")]
     assert [line.split() for line in capsys.readouterr().err.splitlines()] == [
         ["one", "kept"],
-        ["two", "5.0", "s"],
+        "two: 1,000 updates, 2,000 steps, loss 0.500, worst score 0.9000".split(),
+        ["two", "5.0", "s,", "2", "files"],
     ]

@@ -11,7 +11,7 @@ import torch
 from matplotlib.image import imread
 
 import taskalgebra as ta
-from taskalgebra.apps.playground import boxman
+from taskalgebra.apps.playground.presets import boxman
 
 PLAY = "/api/boxman/play"
 
@@ -40,7 +40,7 @@ def pixels(frame):
 
 
 def test_an_episode_is_optimal_and_complete(episode):
-    boxman.BoxmanAnswer.model_validate(episode)
+    boxman.EpisodeAnswer.model_validate(episode)
     assert episode["return"] == episode["optimum"] == pytest.approx(sum(episode["rewards"]))
     assert episode["collected"] in episode["desired"]
     assert episode["desired"] == ["beige square", "purple square", "blue circle"]

@@ -5,6 +5,7 @@ import zlib
 import numpy as np
 import pytest
 import torch
+from taskalgebra.learning.deep.values import GoalReturns, NetworkQ, ShiftedBounds
 
 from boxman_oracle import SlowBoxman
 from deep_worlds import BOARD, short, small_boxman
@@ -12,11 +13,10 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
-from taskalgebra.learning.deep.values import GoalReturns, NetworkQ, ShiftedBounds
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.paper.experiments import boxman_tables
-from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
-from taskalgebra.paper.experiments.boxman_tables import (
+from taskalgebra.paper.experiments.boxman import tables as boxman_tables
+from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
+from taskalgebra.paper.experiments.boxman.tables import (
     aimed_score,
     all_tasks,
     layouts,

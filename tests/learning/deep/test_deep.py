@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 
 import taskalgebra as ta
 from deep_worlds import (
@@ -19,8 +20,7 @@ from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import weights_of
 from taskalgebra.learning.deep.dqn import Learner
 from taskalgebra.learning.deep.settings import DeepSettings, preset
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
-from taskalgebra.paper.experiments.boxman_tables import all_tasks, worst_score
+from taskalgebra.paper.experiments.boxman.tables import all_tasks, worst_score
 
 BASE = ("blue", "circle")
 EXPRESSIONS = {

@@ -20,8 +20,8 @@ from taskalgebra.learning.deep.checkpoint import Progress, weights_of
 from taskalgebra.learning.deep.dqn import Learner
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.planning_network import ENDED, ENTERED, STAYED, PlanningNetwork
-from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
-from taskalgebra.paper.experiments.boxman_tables import returns_on_cells, starts
+from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
+from taskalgebra.paper.experiments.boxman.tables import returns_on_cells, starts
 
 torch.set_num_threads(1)
 

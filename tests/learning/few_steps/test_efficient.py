@@ -15,7 +15,7 @@ from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.few_steps.learner import Ideas, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning
 from taskalgebra.paper.experiments import efficient as experiment
-from taskalgebra.paper.experiments.record import load
+from taskalgebra.paper.results.record import load
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.policy import greedy

@@ -22,31 +22,29 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.logic.formulas import parse
-from taskalgebra.paper.experiments import (
-    boxman_returns,
-    boxman_tables,
-    boxman_trajectories,
-    boxman_values,
-    deep_claims,
-    deep_suite,
-    suite,
-    verdicts,
-)
-from taskalgebra.paper.experiments.boxman_exact import (
+from taskalgebra.paper.catalogue import PICTURES, QUESTIONS
+from taskalgebra.paper.claims import verdicts
+from taskalgebra.paper.experiments import suite
+from taskalgebra.paper.experiments.boxman import returns as boxman_returns
+from taskalgebra.paper.experiments.boxman import tables as boxman_tables
+from taskalgebra.paper.experiments.boxman import training
+from taskalgebra.paper.experiments.boxman import trajectories as boxman_trajectories
+from taskalgebra.paper.experiments.boxman import values as boxman_values
+from taskalgebra.paper.experiments.boxman.exact import (
     ExactSkills,
     returns_by_pick_up,
     returns_by_touch,
 )
-from taskalgebra.paper.experiments.boxman_settings import (
+from taskalgebra.paper.experiments.boxman.settings import (
     SETTINGS,
-    digests,
+    Shelf,
     expression_text,
-    load_skills,
 )
-from taskalgebra.paper.experiments.record import Result, Table, load
-from taskalgebra.paper.figures import boxman_film, deep_gallery
-from taskalgebra.paper.figures.drawings import Film, Still
+from taskalgebra.paper.figures import boxman_film
+from taskalgebra.paper.results.labels import AGENT
+from taskalgebra.paper.results.record import Result, Table, load
 
+DEEP = {name: e for name, e in suite.EXPERIMENTS.items() if e.half == suite.DEEP}
 FEW = 6
 
 
@@ -76,8 +74,8 @@ def blank():
 @pytest.fixture(scope="module")
 def blank_results(blank):
     return {
-        name: experiment.run(experiment.quick, blank, 2, None)
-        for name, experiment in deep_suite.DEEP.items()
+        name: experiment.module.run(experiment.config(quick=True), blank)
+        for name, experiment in DEEP.items()
     }
 
 
@@ -185,7 +183,7 @@ def test_the_figures_of_a_task_are_those_of_its_episodes(blank_results):
     counts = result.tables["boxman_returns_counts"]
     assert (result.table["failures"] > 0).any()  # networks that know nothing fail, and it shows
     for row in result.table.rows():
-        own = counts.where(setting=row["setting"], task=row["task"], policy=boxman_returns.AGENT)
+        own = counts.where(setting=row["setting"], task=row["task"], policy=AGENT)
         returns = np.repeat(own["return"], own["episodes"])
         assert returns.size == row["episodes"]
         assert returns.mean() == pytest.approx(row["mean"])
@@ -286,45 +284,47 @@ def test_results_with_arrays_are_read_as_written(blank_results, tmp_path):
 
 def test_results_are_kept_for_the_same_skills_only(blank, tmp_path):
     first = {"fixed": "a", "random": "b", "touch": "c"}
-    name = boxman_values.NAME
-    experiment = deep_suite.DEEP[name]
-    result, kept = suite.obtain(experiment.on(blank, first), tmp_path)
+    context = suite.Context(shelf=Shelf(blank, first))
+    other = suite.Context(shelf=Shelf(blank, {**first, "touch": "d"}))
+    experiment = DEEP[boxman_values.NAME]
+    result, kept = suite.obtain(experiment, tmp_path, context)
     assert not kept and result.config["skills"] == first
-    assert suite.obtain(experiment.on(blank, first), tmp_path) == (result, True)
-    assert not suite.obtain(experiment.on(blank, {**first, "touch": "d"}), tmp_path)[1]
+    assert suite.obtain(experiment, tmp_path, context) == (result, True)
+    assert not suite.obtain(experiment, tmp_path, other)[1]
 
 
 def test_skills_are_loaded_from_a_directory(tmp_path):
     with pytest.raises(StoreError, match="no skills"):
-        load_skills(tmp_path)
+        Shelf.load(tmp_path)
     write_untrained(tmp_path)
-    assert list(load_skills(tmp_path)) == list(digests(tmp_path)) == list(SETTINGS)
-    before = digests(tmp_path)
+    before = Shelf.load(tmp_path)
+    assert list(before.skills) == list(before.digests) == list(SETTINGS)
     write_untrained(tmp_path, seed=1)
-    assert all(before[name] != new for name, new in digests(tmp_path).items())
+    after = Shelf.load(tmp_path)
+    assert all(before.digests[name] != new for name, new in after.digests.items())
 
 
-STILLS = [name for name, drawing in deep_gallery.FIGURES.items() if isinstance(drawing, Still)]
-FILMS = [name for name, drawing in deep_gallery.FIGURES.items() if isinstance(drawing, Film)]
+DRAWN = {name: picture for name, picture in PICTURES.items() if set(picture.needs) <= set(DEEP)}
+STILLS = [name for name, picture in DRAWN.items() if not picture.film]
+FILMS = [name for name, picture in DRAWN.items() if picture.film]
 
 
 @pytest.mark.parametrize("name", STILLS)
 def test_figures_draw_from_their_results_alone(blank_results, name):
-    drawing = deep_gallery.FIGURES[name]
-    assert drawing.draw({need: blank_results[need] for need in drawing.needs}).axes
+    picture = DRAWN[name]
+    assert picture.draw({need: blank_results[need] for need in picture.needs}).axes
 
 
 @pytest.mark.parametrize("name", FILMS)
 def test_films_are_small_and_move(blank_results, name, tmp_path):
-    (path,) = deep_gallery.FIGURES[name].write(blank_results, tmp_path / "film")
+    (path,) = DRAWN[name].write(blank_results, tmp_path)
     assert path.stat().st_size < 600_000
     with Image.open(path) as film:
-        side, band = boxman_film.film.SIDE, boxman_film.film.BAND
-        assert film.size == (side, side + band)
+        assert film.size == (boxman_film.SIDE, boxman_film.SIDE + boxman_film.BAND)
 
 
 def claims_of(results):
-    return {claim.where: claim.holds for claim in deep_claims.judge(results)}
+    return {claim.where: claim.holds for claim in verdicts.answer(QUESTIONS, results)}
 
 
 def test_claims_hold_for_perfect_networks_and_fail_for_others(blank_results, evaluated, perfect):
@@ -356,12 +356,13 @@ def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect):
 
 def test_shipped_claims_follow_from_shipped_results(tmp_path):
     shipped = Path(__file__).parents[3] / "results" / "deep"
-    results = {name: load(name, shipped) for name in deep_suite.DEEP}
-    verdicts.save(deep_claims.judge(results), tmp_path)
+    results = {name: load(name, shipped) for name in DEEP}
+    verdicts.save(verdicts.answer(QUESTIONS, results), tmp_path)
     for name in ("claims.csv", "claims.json"):
         assert (tmp_path / name).read_text() == (shipped / name).read_text()
+    digests = Shelf.load().digests
     for result in results.values():
-        assert result.config["skills"] == digests()
+        assert result.config["skills"] == digests
 
 
 def test_the_trajectories_are_on_the_layout_of_the_values():
@@ -370,7 +371,7 @@ def test_the_trajectories_are_on_the_layout_of_the_values():
 
 def test_a_toy_training_keeps_all_but_its_length():
     for setting in SETTINGS.values():
-        recipe = deep_suite.RECIPES[setting.skills]
-        toy = deep_suite.toy(recipe)
+        recipe = training.RECIPES[setting.skills]
+        toy = training.toy(recipe)
         assert (toy.tasks, toy.world, toy.start) == (recipe.tasks, recipe.world, recipe.start)
         assert toy.settings.n_updates < 10

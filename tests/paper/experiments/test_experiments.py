@@ -21,7 +21,7 @@ from taskalgebra.paper.experiments import (
     slips,
 )
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, shifted_bounds
-from taskalgebra.paper.experiments.suite import TABULAR, obtain
+from taskalgebra.paper.experiments.suite import EXPERIMENTS, obtain
 from taskalgebra.planning.exact import q_bar_star
 
 TOY = {
@@ -52,11 +52,13 @@ def test_experiments_without_chance_repeat(module):
     assert module.run(module.QUICK) == module.run(module.QUICK)
 
 
-@pytest.mark.parametrize("name", TABULAR)
-def test_a_config_is_frozen_and_says_something_about_each_field(name):
-    config = TABULAR[name].config
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
+def test_an_experiment_is_a_module_with_a_name_and_frozen_configurations(experiment):
+    assert experiment.module.NAME == experiment.name
+    config = experiment.config()
     assert is_dataclass(config)
-    assert config != TABULAR[name].quick or name in ("composition", "layout", "rewards")
+    same = ("composition", "layout", "rewards", "boxman_values")
+    assert config != experiment.config(quick=True) or experiment.name in same
     with pytest.raises(AttributeError):
         setattr(config, fields(config)[0].name, 1)
 
@@ -112,27 +114,27 @@ def test_random_tasks_of_forty_goals_are_optimal():
     assert result.table["optimal"].all()
 
 
-def test_finished_results_are_reused_and_others_are_not(tmp_path):
-    name = rewards.NAME
-    experiment = TABULAR[name]
+def test_finished_results_are_reused_and_others_are_not(tmp_path, monkeypatch):
+    experiment = EXPERIMENTS[rewards.NAME]
     first, kept = obtain(experiment, tmp_path)
     assert not kept
     again, kept = obtain(experiment, tmp_path)
     assert kept
     assert again == first
     assert not obtain(experiment, tmp_path, fresh=True)[1]
-    changed = replace(experiment, config=rewards.Config(resolution=4))
-    other, kept = obtain(changed, tmp_path)
+    monkeypatch.setattr(rewards, "QUICK", rewards.Config(resolution=4))
+    other, kept = obtain(experiment, tmp_path, quick=True)
     assert not kept
     assert other.table.n_rows == 16
     (tmp_path / "rewards.json").write_text("{")
-    assert not obtain(changed, tmp_path)[1]
+    assert not obtain(experiment, tmp_path, quick=True)[1]
 
 
-def test_an_interrupted_experiment_leaves_nothing(tmp_path):
+def test_an_interrupted_experiment_leaves_nothing(tmp_path, monkeypatch):
     def stopped(config, workers, progress):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(rewards, "run", stopped)
     with pytest.raises(KeyboardInterrupt):
-        obtain(replace(TABULAR["rewards"], run=stopped), tmp_path)
+        obtain(EXPERIMENTS["rewards"], tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from taskalgebra.paper.experiments.parallel import part, seed_of, spread
+from taskalgebra.paper.results.parallel import part, seed_of, spread
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskalgebra import files
-from taskalgebra.paper.experiments.record import Result, Table, as_json, load
+from taskalgebra.paper.results.record import Result, Table, as_json, load
 
 
 @pytest.fixture

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskalgebra.paper.experiments import claims, verdicts
-from taskalgebra.paper.experiments.record import Table, as_json, load
-from taskalgebra.paper.experiments.suite import TABULAR
+from taskalgebra.paper.catalogue import PICTURES, QUESTIONS
+from taskalgebra.paper.claims import verdicts
+from taskalgebra.paper.experiments import suite
 from taskalgebra.paper.figures import forty_goals
 from taskalgebra.paper.figures.boxes import box_statistics
-from taskalgebra.paper.figures.gallery import FIGURES
+from taskalgebra.paper.results.record import Table, as_json, load
 
+EXPERIMENTS = {name: e for name, e in suite.EXPERIMENTS.items() if e.half == suite.TABULAR}
+DRAWN = [name for name, picture in PICTURES.items() if set(picture.needs) <= set(EXPERIMENTS)]
 SHIPPED = Path(__file__).parents[3] / "results" / "tabular"
 
 SMALLER = {  # the same rows as at full scale, but fewer of them
@@ -29,12 +31,12 @@ SMALLER = {  # the same rows as at full scale, but fewer of them
 
 @pytest.fixture(scope="module")
 def results():
-    return {name: load(name, SHIPPED) for name in TABULAR}
+    return {name: load(name, SHIPPED) for name in EXPERIMENTS}
 
 
-@pytest.mark.parametrize("name", TABULAR)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_shipped_results_have_the_paper_s_configuration(results, name):
-    assert results[name].config == as_json(TABULAR[name].config)
+    assert results[name].config == as_json(EXPERIMENTS[name].config())
 
 
 def assert_same(one: Table, other: Table) -> None:
@@ -48,15 +50,15 @@ def assert_same(one: Table, other: Table) -> None:
 
 @pytest.mark.parametrize("name", ["rewards", "layout", "composition", "n_tasks", "algorithm"])
 def test_small_results_are_computed_anew_in_full(results, name):
-    again = TABULAR[name].run(TABULAR[name].config, 2, None)
+    again = EXPERIMENTS[name].module.run(EXPERIMENTS[name].config())
     for table in again.tables:
         assert_same(again.tables[table], results[name].tables[table])
 
 
 @pytest.mark.parametrize("name", SMALLER)
 def test_the_first_runs_are_computed_anew(results, name):
-    config = replace(TABULAR[name].config, **SMALLER[name])
-    again = TABULAR[name].run(config, 2, None)
+    config = replace(EXPERIMENTS[name].config(), **SMALLER[name])
+    again = EXPERIMENTS[name].module.run(config)
     table = f"{name}_runs" if name == "relaxed" else name
     shipped, anew = results[name].tables[table], again.tables[table]
     if name == "optimal_forty":
@@ -71,9 +73,9 @@ def test_the_first_runs_are_computed_anew(results, name):
 
 def test_the_first_run_with_slips_is_learned_anew(results):
     config = replace(
-        TABULAR["slips"].config, slip_probabilities=(0.0,), runs=1, evaluation_episodes=10
+        EXPERIMENTS["slips"].config(), slip_probabilities=(0.0,), runs=1, evaluation_episodes=10
     )
-    again = TABULAR["slips"].run(config, 2, None).tables["slips_runs"]
+    again = EXPERIMENTS["slips"].module.run(config).tables["slips_runs"]
     shipped = results["slips"].tables["slips_runs"].where(variant="slip 0", run=0)
     assert_same(
         Table({c: again[c] for c in ("task", "learning_steps", "optimal")}),
@@ -99,13 +101,13 @@ def test_counts_means_and_rates_tell_one_story(results, name):
 
 
 def test_shipped_claims_follow_from_shipped_results(results, tmp_path):
-    verdicts.save(claims.judge(results), tmp_path)
+    verdicts.save(verdicts.answer(QUESTIONS, results), tmp_path)
     for name in ("claims.csv", "claims.json"):
         assert (tmp_path / name).read_text() == (SHIPPED / name).read_text()
 
 
 def test_what_the_theory_promises_holds(results):
-    verdict = {(c.where, c.claim): c.holds for c in claims.judge(results)}
+    verdict = {(c.where, c.claim): c.holds for c in verdicts.answer(QUESTIONS, results)}
     exact = "Supplement, Fig. 9, sparse, same absorbing set"
     for where in ("Theorem 1", "Lemma 1", "Fig. 1", "Fig. 2", "Fig. 3a", "Fig. 3b", exact):
         found = [holds for (place, _), holds in verdict.items() if place == where]
@@ -118,9 +120,9 @@ def test_what_the_theory_promises_holds(results):
     assert results["optimal_forty"].table.n_rows == 1000
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", DRAWN)
 def test_figures_draw_from_shipped_results(results, name):
-    assert FIGURES[name].draw(results).axes
+    assert PICTURES[name].draw(results).axes
     assert (SHIPPED / "figures" / f"{name}.png").exists()
 
 

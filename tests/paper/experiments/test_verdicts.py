@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from oracles import plain_q
-from taskalgebra.paper.experiments import (
-    algorithm,
-    claims,
-    provenance,
-    supplement_claims,
-    theorems,
-    theory_claims,
-    verdicts,
-)
-from taskalgebra.paper.experiments.record import Table
-from taskalgebra.paper.experiments.verdicts import Claim, Question, Verdict, answer, judged
+from taskalgebra.paper.catalogue import FIGURES, PICTURES, QUESTIONS
+from taskalgebra.paper.claims import verdicts
+from taskalgebra.paper.claims.verdicts import Claim, Question, Verdict, answer, judged
+from taskalgebra.paper.experiments import algorithm, theorems
+from taskalgebra.paper.experiments.suite import EXPERIMENTS
+from taskalgebra.paper.results import provenance
+from taskalgebra.paper.results.labels import CORRECTED, PRINTED
+from taskalgebra.paper.results.record import Table
 
 HOLDS = Claim("Fig. 1", "one", "two", Verdict.HOLDS, figures=("a", "b"))
 PART = Claim("Fig. 2", "x, “y” & <z>", "1 of 2", Verdict.PART, "because", ("a",))
@@ -47,15 +44,18 @@ def test_questions_are_asked_where_their_results_are_there():
 
 
 def test_every_question_is_about_known_figures():
-    from taskalgebra.paper.experiments import deep_claims, deep_suite, suite
-    from taskalgebra.paper.figures import deep_gallery, gallery
+    for question in QUESTIONS:
+        halves = {EXPERIMENTS[name].half for name in question.needs}
+        halves |= {EXPERIMENTS[PICTURES[name].needs[0]].half for name in question.figures}
+        assert len(halves) == 1
 
-    for questions, figures, names in (
-        (claims.QUESTIONS, gallery.FIGURES, suite.TABULAR),
-        (deep_claims.QUESTIONS, deep_gallery.FIGURES, deep_suite.DEEP),
-    ):
-        assert {name for q in questions for name in q.figures} <= set(figures)
-        assert {name for q in questions for name in q.needs} <= set(names)
+
+def test_every_claim_has_a_home():
+    assert sorted(map(id, QUESTIONS)) == sorted({id(question) for question in QUESTIONS})
+    assert len(QUESTIONS) == sum(len(figure.questions) for figure in FIGURES)
+    assert [q.figures for q in QUESTIONS if not q.figures] == [()]  # theory, which comes first
+    assert not QUESTIONS[0].figures
+    assert [q.ours for q in QUESTIONS] == sorted(q.ours for q in QUESTIONS)
 
 
 def test_value_iteration_is_that_of_the_oracle():
@@ -74,7 +74,7 @@ def tried():
 
 
 def verdict_of(result):
-    return {c.where: c.verdict for c in answer(theory_claims.QUESTIONS, {"theorems": result})}
+    return {c.where: c.verdict for c in answer(QUESTIONS, {"theorems": result})}
 
 
 def test_theorems_hold_but_for_what_their_proofs_leave_out(tried):
@@ -106,12 +106,11 @@ def test_broken_laws_are_counted(monkeypatch):
 def test_the_printed_update_diverges_and_the_corrected_one_does_not():
     result = algorithm.run(algorithm.Config(episodes=120, every=60))
     printed, corrected = (
-        result.table.where(update=u)["largest_error"]
-        for u in (algorithm.PRINTED, algorithm.CORRECTED)
+        result.table.where(update=u)["largest_error"] for u in (PRINTED, CORRECTED)
     )
     assert printed[1] > 1.5 * printed[0] > 100
     assert corrected[1] < 5
-    (claim,) = answer(supplement_claims.QUESTIONS, {"algorithm": result})
+    (claim,) = answer(QUESTIONS, {"algorithm": result})
     assert claim.verdict is Verdict.FAILS  # 120 episodes are too few for either
 
 

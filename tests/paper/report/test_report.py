@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from taskalgebra.paper import report
-from taskalgebra.paper.experiments.suite import TABULAR
-from taskalgebra.paper.figures import deep_gallery, gallery
-from taskalgebra.paper.figures.names import PAPER
+from taskalgebra.paper.catalogue import FIGURES, MAIN, SUPPLEMENT, find
+from taskalgebra.paper.experiments.suite import EXPERIMENTS as ALL
 from taskalgebra.paper.report import paper
 from taskalgebra.paper.report.page import build
-from taskalgebra.paper.report.sections import SECTIONS
+from taskalgebra.paper.reproduce import figures_of
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
 DEEP = ["boxman_values", "boxman_trajectories", "boxman_returns"]
-EXPERIMENTS = {"tabular": list(TABULAR), "deep": DEEP}
+TABULAR = [name for name in ALL if name not in DEEP]
+EXPERIMENTS = {"tabular": TABULAR, "deep": DEEP}
 VOID = {"meta", "img", "br"}
 HEADINGS = ["h1", "h2", "h3", "h4"]
 
@@ -159,16 +160,11 @@ def test_tables_have_captions_and_headings_with_a_scope(page):
 @pytest.mark.parametrize("number", range(1, 17))
 def test_every_figure_of_the_paper_has_a_section_with_a_picture_and_a_claim(page, number):
     """There are 16: 6 in the paper, 10 in the supplement, which goes on counting."""
-    found = []
-    for section in SECTIONS:
-        numbers = re.findall(r"\d+", section.place) if section.place.startswith("Fig") else []
-        covers = (
-            range(int(numbers[0]), int(numbers[-1]) + 1)
-            if "to" in section.place
-            else [int(n) for n in numbers[:1]]
-        )
-        if number in covers:
-            found.append(section)
+    found = [
+        figure
+        for figure in FIGURES
+        if any(re.fullmatch(rf"figure_{number}[a-z]?", name) for name in figure.numbers)
+    ]
     assert found, number
     for section in found:
         inside = [
@@ -176,13 +172,40 @@ def test_every_figure_of_the_paper_has_a_section_with_a_picture_and_a_claim(page
         ]
         assert any(e.tag == "img" for e in inside)
         assert any("claim" in e.attributes.get("class", "").split() for e in inside)
-    if number >= 7:
-        assert PAPER[f"figure_{number}"] in {n for s in found for n in s.names}
+    assert find(f"figure-{number}") == [
+        p.name for section in found for p in section.pictures if not p.film
+    ]
 
 
-def test_every_figure_and_film_that_is_drawn_is_shown():
-    shown = [name for section in SECTIONS for name in section.names]
-    assert sorted(shown) == sorted([*gallery.FIGURES, *deep_gallery.FIGURES])
+def test_every_figure_and_film_that_is_shipped_is_shown(html):
+    shown = [picture for figure in FIGURES for picture in figure.pictures]
+    files = {f"{picture.name}.{ending}" for picture in shown for ending in picture.endings}
+    shipped = [path.name for path in RESULTS.glob("*/figures/*")]
+    assert sorted(files) == sorted(shipped)
+    assert html.count("<img ") == len(shown)
+    assert all(picture.alt in unescape(html) for picture in shown)
+
+
+HALVES = {"tabular": "### Four Rooms", "deep": "### Boxman"}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_documented_table_is_that_of_the_records(half):
+    """A row for each picture: where it stands in the paper, the command, and the file."""
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    table = text.split(HALVES[half])[1].split("\n#")[0]
+    rows = re.findall(r"^\| (.+?) \| .+ \| `(\S+)` \| `(\w+)\.(\w+)` \|$", table, re.MULTILINE)
+    known = {name: figure for figure in FIGURES for name in figure.names}
+    assert {name for _, _, name, _ in rows} == set(figures_of(half)[half])
+    assert len(rows) == len({name for _, _, name, _ in rows})
+    for place, command, name, ending in rows:
+        figure = known[name]
+        (picture,) = [p for p in figure.pictures if p.name == name]
+        assert find(command) == [name] and ending == picture.endings[0]
+        if place.startswith("Fig. "):
+            assert figure in MAIN and figure.place == f"Figure {place.removeprefix('Fig. ')}"
+        else:
+            assert (figure in SUPPLEMENT) == (place == "Supplement") or picture.film
 
 
 def test_the_verdict_table_is_that_of_the_claims(page, claims):

@@ -111,16 +111,10 @@ def _listed(names: list[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _figures(output: Output, *, all_: bool) -> dict[str, list[str]] | None:
-    try:
-        from taskalgebra.paper.reproduce import figures_of
+def _figures(output: Output, *, all_: bool) -> dict[str, list[str]]:
+    from taskalgebra.paper.reproduce import figures_of
 
-        found = figures_of("all")
-    except ModuleNotFoundError as error:
-        if not all_ or error.name != "matplotlib":
-            raise
-        output.line('Figures need matplotlib: pip install "taskalgebra[figures]"')
-        return None
+    found = figures_of("all")
     output.table(
         {"part": "left", "figure": "left"},
         [[half, ", ".join(names)] for half, names in found.items()]

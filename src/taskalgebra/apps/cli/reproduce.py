@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -15,20 +14,18 @@ from rich.text import Text
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.output import Meter, Output
-from taskalgebra.paper.reproduce import ALL, DEEP, TABULAR, Listener, Options, Part
+from taskalgebra.paper.reproduce import ABOUT, ALL, DEEP, Options, figures_of
 from taskalgebra.paper.reproduce import reproduce as run
+from taskalgebra.progress import Event, Listener
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from taskalgebra.learning.deep.dqn import Chapter
-    from taskalgebra.paper.experiments.verdicts import Claim
+    from taskalgebra.paper.claims.verdicts import Claim
     from taskalgebra.paper.reproduce import Outcome
 
 HERE, QUICK = Path(), Path("quick")
-ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
 COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
 WIDTH = 96
+PART = 24  # columns for the name of a part
 EXAMPLES = (
     ("reproduce", "everything, and report/index.html; finished results are kept"),
     ("reproduce all --fresh --out /tmp/paper", "everything anew, elsewhere: some minutes"),
@@ -91,7 +88,7 @@ def reproduce(
     _check(what, options)
     with output.progress("starting") as meter:
         try:
-            outcome = run(what, options, Told(output, meter))
+            outcome = run(what, options, teller(output, meter))
         except StoreError as error:
             hint = "train them with: taskalgebra reproduce deep --train"
             raise Failure(f"{error}; {hint}") from error
@@ -104,62 +101,30 @@ def reproduce(
 
 def _check(what: str, options: Options) -> None:
     """Tell wrong usage, exit code 2, before anything is begun."""
-    deep = what in (DEEP, ALL)
-    if what not in (TABULAR, DEEP, ALL) and find_spec("matplotlib") is not None:
-        from taskalgebra.paper.reproduce import figures_of
-
-        try:
-            deep = DEEP in figures_of(what)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="FIGURE") from None
+    try:
+        deep = DEEP in figures_of(what)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="FIGURE") from None
     if not deep and (options.train or options.skills):
         raise typer.BadParameter(f"--train and --skills are for networks, and {what} needs none")
 
 
-@final
-class Told(Listener):
+def teller(output: Output, meter: Meter) -> Listener:
     """Says how long each part took and, on a terminal, how much time is left in all."""
 
-    def __init__(self, output: Output, meter: Meter) -> None:
-        """Lines go to the output, the share done to the meter."""
-        self.output, self.meter = output, meter
-        self._seconds: dict[str, float] = {}
-        self._done = 0.0  # expected seconds of the parts that are over
-        self._name = ""
+    def tell(event: Event) -> None:
+        meter(event.share, event.what)
+        if event.seconds is not None:
+            files = f", {len(event.written)} files" if len(event.written) > 1 else ""
+            took = "kept" if event.kept else f"{event.seconds:.1f} s{files}"
+            output.note(f"{event.what:<{PART}}{took}")
+        elif event.score is not None:
+            output.note(
+                f"{event.what}: {event.n_updates:,} updates, {event.n_steps:,} steps, "
+                f"loss {event.loss:.3f}, worst score {event.score:.4f}"
+            )
 
-    def plan(self, seconds: Mapping[str, float]) -> None:
-        """Remember what comes."""
-        self._seconds, self._done = dict(seconds), 0.0
-
-    def begin(self, part: str) -> None:
-        """Show what is being done."""
-        self._name = part
-        self.advance(0.0)
-
-    def advance(self, fraction: float) -> None:
-        """Move the bar."""
-        self.meter(self.share(fraction), self._name)
-
-    def share(self, fraction: float) -> float:
-        """The share of all work that is done; results that were kept are no work."""
-        done = self._done + fraction * self._seconds[self._name]
-        return done / sum(self._seconds.values())
-
-    def end(self, part: Part) -> None:
-        """Print a line that stays."""
-        if part.kept:
-            self._seconds[part.name] = 0.0
-        self._done += self._seconds[part.name]
-        width = 2 + max(map(len, self._seconds))
-        files = f", {len(part.written)} files" if len(part.written) > 1 else ""
-        took = "kept" if part.kept else f"{part.seconds:.1f} s{files}"
-        self.output.note(f"{part.name:<{width}}{took}")
-
-    def chapter(self, network: str, chapter: Chapter, score: float) -> None:
-        """Print how a training goes."""
-        from taskalgebra.paper.experiments.boxman_training import chapter_line
-
-        self.output.note(chapter_line(network, chapter, score))
+    return tell
 
 
 def _print(outcome: Outcome, options: Options, output: Output) -> None:
@@ -179,7 +144,7 @@ def _print(outcome: Outcome, options: Options, output: Output) -> None:
 
 def _counted(claims: list[Claim]) -> str:
     """How many claims hold, in words."""
-    from taskalgebra.paper.experiments.verdicts import Verdict
+    from taskalgebra.paper.claims.verdicts import Verdict
 
     counts = Counter(claim.verdict for claim in claims)
     found = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict)
@@ -208,8 +173,8 @@ def _document(what: str, outcome: Outcome, options: Options) -> dict[str, object
         },
         "parts": [
             {
-                "name": part.name,
-                "seconds": round(part.seconds, 3),
+                "name": part.what,
+                "seconds": round(part.seconds or 0.0, 3),
                 "kept": part.kept,
                 "written": [str(path) for path in part.written],
             }

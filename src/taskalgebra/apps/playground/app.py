@@ -17,9 +17,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from taskalgebra import __version__
-from taskalgebra.apps.playground import boxman, schema
+from taskalgebra.apps.playground import schema
 from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal
-from taskalgebra.apps.playground.presets import presets
+from taskalgebra.apps.playground.presets import game, presets
 from taskalgebra.apps.playground.refusals import RefusedError, read
 from taskalgebra.apps.playground.schema import ErrorAnswer
 from taskalgebra.apps.playground.solving import SkillsCache, solve
@@ -27,7 +27,7 @@ from taskalgebra.apps.playground.solving import SkillsCache, solve
 STATIC = Path(__file__).parent / "static"
 LARGE = 2**16
 """Cells times goals of worlds that are solved on another thread, so that nobody waits for them."""
-REQUESTS = (schema.SolveRequest, boxman.BoxmanRequest)
+REQUESTS = (schema.SolveRequest, game.EpisodeRequest)
 
 
 def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
@@ -63,14 +63,12 @@ def _add_routes(app: FastAPI) -> None:
                 return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
         return Response(solve(asked, cache), media_type=JSON)
 
-    @app.post(
-        "/api/boxman/play", response_model=boxman.BoxmanAnswer, openapi_extra=_takes(REQUESTS[1])
-    )
-    async def play_boxman(request: Request) -> Response:
-        """Play an episode of Boxman with shipped networks; the first takes some seconds."""
-        asked = read(await json_body(request), boxman.BoxmanRequest)
+    @app.post(game.PATH, response_model=game.EpisodeAnswer, openapi_extra=_takes(REQUESTS[1]))
+    async def play_game(request: Request) -> Response:
+        """Play an episode of a game with shipped networks; the first takes some seconds."""
+        asked = read(await json_body(request), game.EpisodeRequest)
         async with game_turn:
-            return Response(await run_in_threadpool(boxman.play, asked), media_type=JSON)
+            return Response(await run_in_threadpool(game.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)
     async def page() -> Response:

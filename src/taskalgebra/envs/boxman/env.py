@@ -89,6 +89,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         "render_modes": list(RENDER_MODES),
         "render_fps": 6,
     }
+    max_episode_steps: int
 
     def __init__(
         self,

@@ -60,6 +60,11 @@ class DeepQ:
         """The network and the hyperparameters of the supplement, but for what PAPER.md lists."""
         return cls(networks.paper, settings=PAPER, **changes)
 
+    def changed(self, **changes: Any) -> DeepQ:
+        """The same learner with some settings changed."""
+        own = {"settings": self.settings, "start": self.start, "score": self.score}
+        return DeepQ(self.network, **{**own, **changes})
+
     def learn(
         self,
         env: GoalEnv,

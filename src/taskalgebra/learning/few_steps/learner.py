@@ -174,7 +174,7 @@ class FewSteps:
                     f"in {mastery.n_steps:,} steps not everything was tried; raise max_steps"
                 )
             family = mastery.family
-            bounds, low = family.bounds.tables, float(family.r_bar_min or 0.0)
+            bounds, low = family.bounds.tables, family.r_bar_min
             tables = [bounds.universal, bounds.empty, *(q.table for q in family.values)]
             stored = dict(zip(names, tables, strict=True))
             if path is not None:

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, Setting
+from taskalgebra.paper.results.labels import CORRECTED, PRINTED
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import q_bar_star
 
 NAME = "algorithm"
-PRINTED, CORRECTED = "as printed", "corrected"
 
 
 @dataclass(frozen=True)

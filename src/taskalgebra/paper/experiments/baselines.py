@@ -28,7 +28,8 @@ strolls.  An agent that is right for a reason does not depend on them.
 
 from __future__ import annotations
 
-import argparse
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,14 +42,16 @@ from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.logic.expression import Expression
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import EXACT, SIXTEEN, marks
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
 
 NAME = "baselines"
+RESULTS = Path("results/tabular")
 
 
 @dataclass(frozen=True)
@@ -165,13 +168,7 @@ class _Run(NamedTuple):
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Learn with every baseline and judge it on all 16 tasks.
-
-    Args:
-        config: how often and how long.
-        workers: threads; the result does not depend on their number.
-        progress: told the fraction of the runs that are done.
-    """
+    """Learn with every baseline and judge it on all 16 tasks."""
     world = FourRooms()
     judges = [_Judge(world.find_task(expression), config.max_steps) for expression in SIXTEEN]
 
@@ -197,8 +194,7 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         for m, method in enumerate(methods)
         for k, (expression, judge) in enumerate(zip(SIXTEEN, judges, strict=True))
     ]
-    table = Table.of_rows(list(rows[0]), [list(row.values()) for row in rows])
-    return Result(NAME, as_json(config), {NAME: table})
+    return Result(NAME, as_json(config), {NAME: Table.of_dicts(rows)})
 
 
 def _row(
@@ -269,21 +265,10 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Run the experiment, print the summary, and save the result where asked."""
-    parser = argparse.ArgumentParser(description="Compare all baselines on all 16 tasks.")
-    parser.add_argument(
-        "--runs", type=int, default=Config.runs, help="independent runs of every method"
-    )
-    parser.add_argument("--seed", type=int, default=Config.seed)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="a directory for baselines.csv and .json")
-    given = parser.parse_args()
-    result = run(Config(runs=given.runs, seed=given.seed), workers=given.workers)
-    if given.out is not None:
-        result.save(given.out)
-    print(summary(result))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the experiment from the command line."""
+    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -13,12 +13,11 @@ import numpy as np
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
-from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import parse
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
-from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, Setting, learn
+from taskalgebra.paper.experiments.rooms import BASE, EXACT, R_BAR_MIN, Learning, Setting
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import recover_v
@@ -37,15 +36,9 @@ REWARDS = ("sparse", "dense")
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Learning):
     """Learn L, T and the bounds, with sparse and with dense rewards; compose four tasks."""
 
-    epsilon: float = 1.0
-    """ε, how often the learner acts at random."""
-    learning_rate: float = 1.0
-    """α."""
-    learning_episodes: int = 500
-    """Episodes to learn each table for."""
     seed: int = 0
     """Of all random numbers."""
 
@@ -64,13 +57,8 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
 
     def learned(job: tuple[int, int]) -> Array:
         i, j = job
-        return learn(
-            Setting(dense=REWARDS[i] == "dense"),
-            names[j],
-            episodes=config.learning_episodes,
-            learning=Settings(config.learning_rate, config.epsilon),
-            seed=seed_of(config.seed, i, j),
-        )[0]
+        setting = Setting(dense=REWARDS[i] == "dense")
+        return config.learn(setting, names[j], seed_of(config.seed, i, j))[0]
 
     tables = dict(zip(jobs, spread(learned, jobs, workers=workers, progress=progress), strict=True))
     cells, errors = [], []
@@ -125,4 +113,4 @@ def _errors(rewards: str, text: str, q_bar: Array) -> tuple[float, int, int]:
     sparse = FourRooms().find_task(text)
     starts = sparse.space.mdp.starts
     gap = optimal_v(sparse)[starts] - policy_return(sparse, greedy(q_bar))[starts]
-    return error, int((gap <= 1e-9).sum()), int(starts.size)
+    return error, int((gap <= EXACT).sum()), int(starts.size)

@@ -21,7 +21,7 @@ it ends when the agent itself knows that it is done; the tables are then compare
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,18 +32,19 @@ from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.few_steps.learner import Ideas, Mastery, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning, q_learning
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
+from taskalgebra.paper.experiments.sample_counts import Rewards
+from taskalgebra.paper.results.labels import ADDED, ONE_TASK, OURS, PAPER, REMOVED
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_q, q_bar_star
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
 
 NAME = "efficient"
-PAPER, ADDED, REMOVED = "paper", "added", "removed"
-ONE_TASK = "Q-learning, one single-goal task"
+RESULTS = Path("results/tabular")
 ALGORITHM_1 = "Algorithm 1, six base tasks"
-OURS = "+ exploring"
 
 AGENTS: tuple[tuple[str, str, Ideas | None], ...] = (
     (PAPER, ONE_TASK, None),
@@ -62,19 +63,14 @@ AGENTS: tuple[tuple[str, str, Ideas | None], ...] = (
 
 
 @dataclass(frozen=True)
-class Config:
-    """Master the 40-goal world with each set of ideas, many times."""
-
+class _Runs:
     runs: int = 100
     """How often each agent learns; error bars are standard deviations over runs."""
-    r_universal: float = 1.0
-    """The reward of a desired goal."""
-    step_reward: float = -0.01
-    """The reward of every step, and of any other goal."""
-    tolerance: float = 1e-5
-    """A table is learned when no entry is further from the optimum."""
-    seed: int = 0
-    """Of all random numbers."""
+
+
+@dataclass(frozen=True)
+class Config(Rewards, _Runs):
+    """Master the 40-goal world with each set of ideas, many times."""
 
 
 QUICK = Config(runs=2)
@@ -82,7 +78,7 @@ QUICK = Config(runs=2)
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
     """Run the experiment: one row an agent and run."""
-    world = FourRooms(40, r_universal=config.r_universal, step_reward=config.step_reward)
+    world = config.world(40)
     optimum = _optimum(world)
     single = [world.space.task([goal]) for goal in range(world.space.mdp.n_goals)]
     single_optimum = [optimal_q(task) for task in single]
@@ -137,9 +133,10 @@ def _optimum(world: FourRooms) -> dict[Task, Array]:
 
 def _require_exact(mastery: Mastery, optimum: dict[Task, Array], tolerance: float) -> None:
     """An agent that believes to be done is examined."""
-    tables = {task: mastery.values[name].table for name, task in mastery.tasks.items()}
-    tables[mastery.space.universal] = mastery.bounds.tables.universal
-    tables[mastery.space.empty] = mastery.bounds.tables.empty
+    family = mastery.family
+    tables = {t: q.table for t, q in zip(family.tasks.values(), family.values, strict=True)}
+    tables[family.space.universal] = family.bounds.tables.universal
+    tables[family.space.empty] = family.bounds.tables.empty
     error = max(float(np.abs(table - optimum[task]).max()) for task, table in tables.items())
     if not mastery.finished or not error <= tolerance:
         raise RuntimeError(f"{mastery!r} is off the optimum by {error:g}; this is a bug")
@@ -155,17 +152,10 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiment from the command line, and save it."""
-    parser = ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--runs", type=int, default=Config.runs)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("results/tabular"))
-    options = parser.parse_args(arguments)
-    result = run(Config(runs=options.runs), options.workers)
-    result.save(options.out)
-    print(summary(result))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the experiment from the command line."""
+    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

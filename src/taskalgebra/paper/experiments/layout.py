@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskalgebra.envs.four_rooms import MAP, FourRooms
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.theory.base_tasks import labels_of
 
 NAME = "layout"
@@ -41,6 +41,4 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
                 **{name: labels[:, k] for k, name in enumerate(world.tasks)},
             }
         )
-    if progress is not None:
-        progress(1.0)
     return Result(NAME, as_json(config), tables)

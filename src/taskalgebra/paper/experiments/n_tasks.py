@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
+from operator import and_, or_
 
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.theory.base_tasks import minimal_labels
 from taskalgebra.validation import count
 
@@ -55,29 +55,21 @@ def _base_sets(k: int) -> list[int]:
 
 def _n_disjunctions(k: int) -> int:
     """The different unions of one or more base tasks."""
-    base = _base_sets(k)
-    found = set()
-    for size in range(1, k + 1):
-        for chosen in combinations(base, size):
-            union = 0
-            for goals in chosen:
-                union |= goals
-            found.add(union)
-    return len(found)
+    base = set(_base_sets(k))
+    return len(_closure(base, or_))
 
 
 def _n_compositions(k: int) -> int:
     """The different sums of products of the base tasks and their complements."""
     everything = (1 << 2**k) - 1
     literals = {*_base_sets(k), *(everything & ~goals for goals in _base_sets(k))}
-    products = _closure(literals, literals, lambda goals, literal: goals & literal)
-    return len(_closure(products, products, lambda goals, product: goals | product))
+    return len(_closure(_closure(literals, and_), or_))
 
 
-def _closure(first: set[int], others: set[int], operation: Callable[[int, int], int]) -> set[int]:
-    """What can be made of the first sets by applying an operation with the others repeatedly."""
-    found, new = set(first), set(first)
+def _closure(some: set[int], operation: Callable[[int, int], int]) -> set[int]:
+    """What can be made of some sets by applying an operation repeatedly."""
+    found, new = set(some), set(some)
     while new:
-        new = {operation(goals, other) for goals in new for other in others} - found
+        new = {operation(goals, other) for goals in new for other in some} - found
         found |= new
     return found

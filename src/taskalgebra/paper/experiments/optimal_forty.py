@@ -15,8 +15,6 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
-from taskalgebra.paper.experiments.parallel import Progress, part, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import (
     EXACT,
     R_BAR_MIN,
@@ -24,6 +22,8 @@ from taskalgebra.paper.experiments.rooms import (
     finished,
     shifted_bounds,
 )
+from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.base_tasks import expression_of
 

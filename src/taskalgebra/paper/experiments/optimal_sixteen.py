@@ -9,35 +9,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskalgebra.evaluation.play import policy_return
-from taskalgebra.learning.q_learning import Settings
-from taskalgebra.paper.experiments.parallel import Progress, seed_of, spread
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,
     SIXTEEN,
+    Learning,
     Setting,
     compose_actions,
-    learn,
     shifted_bounds,
 )
+from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
 
 NAME = "optimal_sixteen"
 
 
 @dataclass(frozen=True)
-class Config:
-    """Learn two tables, compose 16 policies, compare each with the exact optimum; many times."""
-
+class _Seeds:
     seeds: int = 100
     """How often the two tables are learned."""
-    epsilon: float = 1.0
-    """ε, how often the learner acts at random."""
-    learning_rate: float = 1.0
-    """α."""
-    learning_episodes: int = 500
-    """Episodes to learn each table for; the learner is not told when it has arrived."""
+
+
+@dataclass(frozen=True)
+class Config(Learning, _Seeds):
+    """Learn two tables, compose 16 policies, compare each with the exact optimum; many times."""
+
     seed: int = 0
     """Of all random numbers."""
 
@@ -51,17 +48,10 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
     tasks = [world.find_task(expression) for expression in SIXTEEN]
     starts = world.space.mdp.starts
     optima = [optimal_v(task)[starts] for task in tasks]
-    learning = Settings(config.learning_rate, config.epsilon)
 
     def gaps(number: int) -> list[float]:
         tables = {
-            name: learn(
-                Setting(),
-                name,
-                episodes=config.learning_episodes,
-                learning=learning,
-                seed=seed_of(config.seed, number, i),
-            )[0]
+            name: config.learn(Setting(), name, seed_of(config.seed, number, i))[0]
             for i, name in enumerate(BASE)
         }
         bounds = shifted_bounds(tables[BASE[0]], world.find_task(BASE[0]))

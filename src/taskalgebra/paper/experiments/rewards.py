@@ -12,19 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskalgebra.logic.algebra import Bounds, conjunction, disjunction, negation
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.validation import count
 
 NAME = "rewards"
-PANELS = {
-    "left": "LEFT",
-    "down": "DOWN",
-    "not_left": "¬LEFT",
-    "disjunction": "LEFT ∨ DOWN",
-    "conjunction": "LEFT ∧ DOWN",
-    "average": "average",
-}
 
 
 @dataclass(frozen=True)
@@ -60,6 +52,4 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         "conjunction": conjunction(left, down),
         "average": (left + down) / 2,
     }
-    if progress is not None:
-        progress(1.0)
     return Result(NAME, as_json(config), {NAME: Table(columns)})

@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.learning.q_learning import (
-    Run,
-    Settings,
-    Stop,
-    begin,
-    goal_oriented_q_learning,
-)
+from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions
@@ -60,30 +54,38 @@ class Setting:
         )
 
 
-def learn(
-    setting: Setting, name: str, *, episodes: int, learning: Settings, seed: int
-) -> tuple[Array, int]:
-    """Learn the table of one task by Algorithm 1: Q̄ `[S, G, A]` and the number of steps.
+@dataclass(frozen=True)
+class Learning:
+    """How tables are learned."""
 
-    Where a task ends only in its own goals it would never meet the others.  There the learner is
-    told all goals in advance.
-    """
-    world = setting.world()
-    world.task = name
-    mdp = world.mdp
-    run = begin(mdp.n_states, mdp.n_goals, mdp.n_actions, seed=seed)
-    if not setting.shared_absorbing:
-        run.seen_goals[:] = np.arange(mdp.n_goals)
-    run = goal_oriented_q_learning(
-        world.task,
-        Stop(episodes=episodes),
-        settings=learning,
-        r_bar_min=R_BAR_MIN,
-        mdp=mdp,
-        run=run,
-    )
-    finished(run)
-    return run.q, run.n_steps
+    epsilon: float = 1.0
+    """ε, how often the learner acts at random."""
+    learning_rate: float = 1.0
+    """α."""
+    learning_episodes: int = 500
+    """Episodes to learn each table for; the learner is not told when it has arrived."""
+
+    def learn(self, setting: Setting, name: str, seed: int) -> tuple[Array, int]:
+        """Learn the table of one task by Algorithm 1: Q̄ `[S, G, A]` and the number of steps.
+
+        Where a task ends only in its own goals it would never meet the others.  There the learner
+        is told all goals in advance.
+        """
+        world = setting.world()
+        world.task = name
+        mdp = world.mdp
+        run = begin(mdp.n_states, mdp.n_goals, mdp.n_actions, seed=seed)
+        if not setting.shared_absorbing:
+            run.seen_goals[:] = np.arange(mdp.n_goals)
+        run = goal_oriented_q_learning(
+            world.task,
+            Stop(episodes=self.learning_episodes),
+            settings=Settings(self.learning_rate, self.epsilon),
+            r_bar_min=R_BAR_MIN,
+            mdp=mdp,
+            run=run,
+        )
+        return finished(run).q, run.n_steps
 
 
 def finished(run: Run) -> Run:

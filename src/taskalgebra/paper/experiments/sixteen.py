@@ -13,51 +13,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
-from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.algebra import Bounds
-from taskalgebra.paper.experiments.episodes import (
-    CUT_OFF,
-    OUTCOMES,
-    WRONG,
-    Episodes,
-    play,
-)
-from taskalgebra.paper.experiments.parallel import Progress, part, seed_of, spread
-from taskalgebra.paper.experiments.record import Table
+from taskalgebra.paper.experiments.episodes import CUT_OFF, OUTCOMES, WRONG, Episodes, play
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,
     SIXTEEN,
+    Learning,
     Setting,
     compose_actions,
-    learn,
     marks,
     optimal_actions,
 )
+from taskalgebra.paper.results.labels import COMPOSED, OPTIMAL
+from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import Task
 
 NAMES = (*BASE, "true", "false")  # the last two: M_U and M_∅
-OPTIMAL = "optimal policy"
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Protocol(Learning):
     """How much to learn and how long to judge."""
 
-    learning: Settings
-    learning_episodes: int
-    runs: int
-    evaluation_episodes: int
-    max_steps: int
-    seed: int
+    runs: int = 5
+    """How often everything is learned anew; the paper does not say, and shows one."""
+    evaluation_episodes: int = 100_000
+    """Episodes to judge each composed policy by, in each run."""
+    max_steps: int = 100
+    """Evaluation episodes are cut off after so many steps."""
+    seed: int = 0
+    """Of all random numbers."""
+
+    def play(self, task: Task, actions: NDArray[np.int64], *seeds: int) -> Episodes:
+        """The episodes by which a policy is judged."""
+        return play(
+            task,
+            actions,
+            episodes=self.evaluation_episodes,
+            max_steps=self.max_steps,
+            seed=seed_of(self.seed, *seeds),
+        )
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,13 @@ class _Judged:
 
 
 def run_variants(
-    variants: Mapping[str, Setting], protocol: Protocol, workers: int, progress: Progress | None
-) -> dict[str, Table]:
-    """Tables of counts, of runs and of means for each variant and task."""
+    name: str,
+    protocol: Protocol,
+    variants: Mapping[str, Setting],
+    workers: int,
+    progress: Progress | None,
+) -> Result:
+    """The main table has means for each variant and task; others have single runs, and counts."""
     jobs = [(v, r) for v in range(len(variants)) for r in range(protocol.runs)]
     settings = list(variants.values())
     judges = {s.slip_probability: _judges(s.slip_probability) for s in settings}
@@ -80,107 +89,65 @@ def run_variants(
         return _one_run(settings[v], protocol, (v, r), judges[settings[v].slip_probability])
 
     def best(v: int) -> list[Episodes]:
-        policies = [optimal_actions(task) for task, _ in judges[settings[v].slip_probability]]
-        seeds = [seed_of(protocol.seed, 2, v, t) for t in range(len(SIXTEEN))]
         tasks = [task for task, _ in judges[settings[v].slip_probability]]
-        return [
-            play(
-                task,
-                actions,
-                episodes=protocol.evaluation_episodes,
-                max_steps=protocol.max_steps,
-                seed=seed,
-            )
-            for task, actions, seed in zip(tasks, policies, seeds, strict=True)
-        ]
+        return [protocol.play(task, optimal_actions(task), 2, v, t) for t, task in enumerate(tasks)]
 
-    judged = dict(
-        zip(
-            jobs,
-            spread(one_run, jobs, workers=workers, progress=part(progress, 0.0, 0.9)),
-            strict=True,
-        )
-    )
+    found = spread(one_run, jobs, workers=workers, progress=part(progress, 0.0, 0.9))
+    judged = dict(zip(jobs, found, strict=True))
     optima = spread(best, range(len(variants)), workers=workers, progress=part(progress, 0.9, 1.0))
 
-    counts: list[tuple[Any, ...]] = []
-    runs: list[tuple[Any, ...]] = []
-    summary: list[tuple[Any, ...]] = []
+    counts: list[tuple[object, ...]] = []
+    runs: list[dict[str, object]] = []
+    summary: list[dict[str, object]] = []
     for v, (variant, setting) in enumerate(variants.items()):
         for t, expression in enumerate(SIXTEEN):
             task, v_star = judges[setting.slip_probability][t]
-            optimum = float(v_star[task.space.mdp.starts].mean())
             here = [judged[v, r][t] for r in range(protocol.runs)]
             pooled = here[0].episodes
             for other in here[1:]:
                 pooled = pooled.add(other.episodes)
             label = (variant, str(expression))
-            counts += [(*label, "composed", *row) for row in _counted(pooled)]
+            named = {"variant": variant, "task": str(expression)}
+            counts += [(*label, COMPOSED, *row) for row in _counted(pooled)]
             counts += [(*label, OPTIMAL, *row) for row in _counted(optima[v][t])]
             runs += [
-                (
-                    *label,
-                    r,
-                    one.learning_steps,
-                    one.episodes.mean,
-                    one.episodes.mean_of(v_star) - one.episodes.mean,
-                    one.episodes.rate(WRONG),
-                    one.episodes.rate(CUT_OFF),
-                    one.optimal,
-                )
+                {
+                    **named,
+                    "run": r,
+                    "learning_steps": one.learning_steps,
+                    "mean": one.episodes.mean,
+                    "gap": one.episodes.mean_of(v_star) - one.episodes.mean,
+                    "wrong_goal_rate": one.episodes.rate(WRONG),
+                    "cut_off_rate": one.episodes.rate(CUT_OFF),
+                    "optimal": one.optimal,
+                }
                 for r, one in enumerate(here)
             ]
             summary.append(
-                (
-                    *label,
-                    marks(task.desired),
-                    pooled.mean,
-                    optimum,
-                    pooled.mean_of(v_star) - pooled.mean,
-                    pooled.failure_rate,
-                    pooled.rate(WRONG),
-                    pooled.rate(CUT_OFF),
-                    optima[v][t].failure_rate,
-                    sum(one.optimal for one in here),
-                    len(here),
-                )
+                {
+                    **named,
+                    "goals": marks(task.desired),
+                    "mean": pooled.mean,
+                    "optimum": float(v_star[task.space.mdp.starts].mean()),
+                    "gap": pooled.mean_of(v_star) - pooled.mean,
+                    "failure_rate": pooled.failure_rate,
+                    "wrong_goal_rate": pooled.rate(WRONG),
+                    "cut_off_rate": pooled.rate(CUT_OFF),
+                    "optimum_failure_rate": optima[v][t].failure_rate,
+                    "optimal_runs": sum(one.optimal for one in here),
+                    "runs": len(here),
+                }
             )
-    return {
-        "counts": Table.of_rows(
-            ("variant", "task", "policy", "outcome", "return", "episodes"), counts
-        ),
-        "runs": Table.of_rows(
-            (
-                "variant",
-                "task",
-                "run",
-                "learning_steps",
-                "mean",
-                "gap",
-                "wrong_goal_rate",
-                "cut_off_rate",
-                "optimal",
-            ),
-            runs,
-        ),
-        "summary": Table.of_rows(
-            (
-                "variant",
-                "task",
-                "goals",
-                "mean",
-                "optimum",
-                "gap",
-                "failure_rate",
-                "wrong_goal_rate",
-                "cut_off_rate",
-                "optimum_failure_rate",
-                "optimal_runs",
-                "runs",
-            ),
-            summary,
-        ),
-    }
+    columns = ("variant", "task", "policy", "outcome", "return", "episodes")
+    return Result(
+        name,
+        as_json(protocol),
+        {
+            name: Table.of_dicts(summary),
+            f"{name}_runs": Table.of_dicts(runs),
+            f"{name}_returns": Table.of_rows(columns, counts),
+        },
+    )
 
 
 def _judges(slip_probability: float) -> list[tuple[Task, Array]]:
@@ -191,20 +158,11 @@ def _judges(slip_probability: float) -> list[tuple[Task, Array]]:
 
 
 def _one_run(
-    setting: Setting,
-    protocol: Protocol,
-    job: tuple[int, int],
-    judges: Sequence[tuple[Task, Array]],
+    setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[tuple[Task, Array]]
 ) -> list[_Judged]:
     """Learn the four tables of one run, and judge the 16 policies that follow from them."""
     learned = {
-        name: learn(
-            setting,
-            name,
-            episodes=protocol.learning_episodes,
-            learning=protocol.learning,
-            seed=seed_of(protocol.seed, 0, *job, i),
-        )
+        name: protocol.learn(setting, name, seed_of(protocol.seed, 0, *job, i))
         for i, name in enumerate(NAMES)
     }
     steps = sum(n for _, n in learned.values())
@@ -214,13 +172,7 @@ def _one_run(
     for t, ((task, v_star), actions) in enumerate(zip(judges, policies, strict=True)):
         starts = task.space.mdp.starts
         gap = v_star[starts] - policy_return(task, actions)[starts]
-        episodes = play(
-            task,
-            actions,
-            episodes=protocol.evaluation_episodes,
-            max_steps=protocol.max_steps,
-            seed=seed_of(protocol.seed, 1, *job, t),
-        )
+        episodes = protocol.play(task, actions, 1, *job, t)
         judged.append(_Judged(episodes, steps, bool((gap <= EXACT).all())))
     return judged
 

@@ -1,86 +1,105 @@
-"""All tabular experiments in their order, and how to get a result: from disk, or by running."""
+"""All experiments in their order, and how to get a result: from disk, or by running.
+
+A module with an experiment is imported when it is needed: networks need torch, tables do not.  A
+result of networks belongs to the skills that were evaluated.  Its configuration holds a hash of
+their weights, and it is run again for others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from taskalgebra.paper.experiments import (
-    algorithm,
-    baselines,
-    composition,
-    efficient,
-    forty_goals,
-    layout,
-    n_tasks,
-    optimal_forty,
-    optimal_sixteen,
-    relaxed,
-    rewards,
-    samples,
-    slips,
-    theorems,
-)
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, as_json, load
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, as_json, load
+
+if TYPE_CHECKING:
+    from taskalgebra.paper.experiments.boxman.settings import Shelf
+
+TABULAR, DEEP = "tabular", "deep"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One protocol: its configurations, and how to run it."""
+    """One protocol: the module with its `Config`, its `QUICK` configuration and its `run`."""
 
-    name: str
-    config: Any
-    quick: Any
-    run: Callable[[Any, int, Progress | None], Result]
+    path: str  # of the module, below this package
     seconds: float  # at full scale, roughly; only the time left is estimated from it
-    about: Mapping[str, Any] = field(default_factory=dict)  # joins the configuration of a result
+    skilled: bool = False  # whether `run` also takes skills, by setting
+
+    @property
+    def name(self) -> str:
+        """The name of its result."""
+        return self.path.replace(".", "_")
+
+    @property
+    def half(self) -> str:
+        """To which half of the paper it belongs, and below which directory its result lies."""
+        return DEEP if self.skilled else TABULAR
+
+    @property
+    def module(self) -> ModuleType:
+        """The protocol."""
+        return import_module(f"taskalgebra.paper.experiments.{self.path}")
+
+    def config(self, *, quick: bool = False) -> Any:
+        """The paper's configuration, or one of toy size."""
+        return self.module.QUICK if quick else self.module.Config()
 
 
-def _experiment(module: ModuleType, seconds: float) -> Experiment:
-    return Experiment(module.NAME, module.Config(), module.QUICK, module.run, seconds)
-
-
-TABULAR: dict[str, Experiment] = {
+EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
-        _experiment(theorems, 6),
-        _experiment(rewards, 0.1),
-        _experiment(layout, 0.1),
-        _experiment(composition, 0.5),
-        _experiment(samples, 2),
-        _experiment(n_tasks, 1),
-        _experiment(forty_goals, 10),
-        _experiment(efficient, 10),
-        _experiment(optimal_sixteen, 1),
-        _experiment(optimal_forty, 5),
-        _experiment(algorithm, 1),
-        _experiment(relaxed, 4),
-        _experiment(slips, 16),
-        _experiment(baselines, 10),
+        Experiment("theorems", 6),
+        Experiment("rewards", 0.1),
+        Experiment("layout", 0.1),
+        Experiment("composition", 0.5),
+        Experiment("samples", 2),
+        Experiment("n_tasks", 1),
+        Experiment("forty_goals", 10),
+        Experiment("efficient", 10),
+        Experiment("optimal_sixteen", 1),
+        Experiment("optimal_forty", 5),
+        Experiment("algorithm", 1),
+        Experiment("relaxed", 4),
+        Experiment("slips", 16),
+        Experiment("baselines", 10),
+        Experiment("boxman.values", 1, skilled=True),
+        Experiment("boxman.trajectories", 3, skilled=True),
+        Experiment("boxman.returns", 40, skilled=True),
     )
 }
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an experiment runs with, besides its configuration."""
+
+    workers: int = 2
+    progress: Progress | None = None
+    shelf: Shelf | None = None  # of the skills, for experiments that take them
 
 
 def obtain(
     experiment: Experiment,
     directory: Path,
+    context: Context = Context(),
     *,
     fresh: bool = False,
     quick: bool = False,
-    workers: int = 2,
-    progress: Progress | None = None,
 ) -> tuple[Result, bool]:
     """The result of an experiment, and whether it was already there.
 
     A saved result is taken if it is finished and was made with the same configuration, unless
     `fresh` asks for a new one.
     """
-    config = experiment.quick if quick else experiment.config
-    full = {**as_json(config), **experiment.about}
+    config = experiment.config(quick=quick)
+    shelf = context.shelf if experiment.skilled else None
+    full = as_json(config) if shelf is None else {**as_json(config), "skills": dict(shelf.digests)}
     if not fresh:
         try:
             saved = load(experiment.name, directory)
@@ -89,6 +108,9 @@ def obtain(
         else:
             if saved.config == full:
                 return saved, True
-    result = replace(experiment.run(config, workers, progress), config=full)
+    run: Callable[..., Result] = experiment.module.run
+    given = {} if shelf is None else {"skills": shelf.skills}
+    result = run(config, **given, workers=context.workers, progress=context.progress)
+    result = replace(result, config=full)
     result.save(directory)
     return result, False

@@ -22,17 +22,19 @@ import numpy as np
 from taskalgebra.arrays import Array, IntArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import LAWS
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
 from taskalgebra.paper.experiments.rooms import SIXTEEN
-from taskalgebra.planning.exact import Plan, q_bar_star
+from taskalgebra.paper.results.labels import PRINTED
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.rewards import recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.build import from_arrays
 
 NAME = "theorems"
-FOUR_ROOMS, RANDOM, PRINTED = "Four Rooms", "random worlds", "as printed"
+FOUR_ROOMS, RANDOM = "Four Rooms", "random worlds"
 STEP = -0.125
 
 Check = tuple[str, bool]
@@ -151,7 +153,7 @@ def _table(values: ExtendedQ) -> Array:
     return values.q_bar(np.arange(values.space.mdp.n_states))
 
 
-def _values(space: TaskSpace, tasks: Sequence[Task], plan: Plan) -> Iterator[Check]:
+def _values(space: TaskSpace, tasks: Sequence[Task], plan: TableFamily) -> Iterator[Check]:
     """Definition 3, Lemmas 1 and 2, Corollary 1."""
     live = ~space.mdp.is_goal
     tables = [_table(values) for values in plan.values]
@@ -167,7 +169,7 @@ def _values(space: TaskSpace, tasks: Sequence[Task], plan: Plan) -> Iterator[Che
 
 
 def _laws(
-    space: TaskSpace, tasks: Sequence[Task], plan: Plan, triples: Iterable[tuple[int, ...]]
+    space: TaskSpace, tasks: Sequence[Task], plan: TableFamily, triples: Iterable[tuple[int, ...]]
 ) -> Iterator[Check]:
     """Theorems 1 and 2: every law of a Boolean algebra, on tasks and on their values."""
     bounds = plan.bounds
@@ -181,7 +183,7 @@ def _laws(
                 yield "Theorem 2", left == right
 
 
-def _compositions(tasks: Sequence[Task], plan: Plan) -> Iterator[Check]:
+def _compositions(tasks: Sequence[Task], plan: TableFamily) -> Iterator[Check]:
     """Theorem 3: composed values are those of the composed task."""
     known: dict[bytes, Array] = {}
     for (a, x), (b, y) in product(zip(tasks, plan.values, strict=True), repeat=2):

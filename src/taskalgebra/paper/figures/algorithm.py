@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.style import BLUE, RED, new_figure, styled
+from taskalgebra.paper.results.labels import CORRECTED, PRINTED
+from taskalgebra.paper.results.record import Result
 
 LINES = {
-    "as printed": (RED, "--", "as printed: δ ← r̄_MIN"),
-    "corrected": (BLUE, "-", "corrected: δ ← r̄_MIN − Q(s, g, a)"),
+    PRINTED: (RED, "--", "as printed: δ ← r̄_MIN"),
+    CORRECTED: (BLUE, "-", "corrected: δ ← r̄_MIN − Q(s, g, a)"),
 }
 SMALLEST = 1e-16  # a table that is exact still has a place on the logarithmic axis
 

@@ -8,7 +8,7 @@ than the optimal policy by more than a step, or failing more often than it does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.style import BLUE, GREY, INK, LIGHT, RED, new_figure
+from taskalgebra.paper.results.labels import COMPOSED, OPTIMAL
+from taskalgebra.paper.results.record import Result, Table
 
 SHADE = "#F0F0F0"
 BEND, SQUEEZE = -0.6, 12.0
@@ -39,32 +40,33 @@ def draw_variants(result: Result, headings: Sequence[str]) -> Figure:
     for i, (variant, heading) in enumerate(zip(variants, headings, strict=True)):
         axes = figure.add_subplot(grid[2 * i])
         here = summary.where(variant=variant)
-        _draw_boxes(axes, here, returns.where(variant=variant))
+        policies = ((COMPOSED, -0.18, BLUE), (OPTIMAL, 0.18, LIGHT))
+        tasks = here["task"].tolist()
+        draw_policies(axes, tasks, returns.where(variant=variant), policies, 0.3)
         _bend(axes, min(lowest, BEND - 1), highest + 0.15)
         axes.set_title(heading, loc="left", fontweight="bold")
         numbers = figure.add_subplot(grid[2 * i + 1], sharex=axes)
-        _draw_numbers(numbers, here)
+        rows = here.rows()
+        labels = [f"{r['goals'][:2]}\n{r['goals'][2:]}\n{_broken(r['task'])}" for r in rows]
+        columns = [_numbers(row) for row in rows]
+        draw_numbers(numbers, columns, labels, size=10, fontsize=9, linespacing=1.1)
     figure.legend(
         handles=[
             Patch(facecolor=BLUE, edgecolor=INK, label="composed policy"),
             Patch(facecolor=LIGHT, edgecolor=INK, label="optimal policy of the evaluated task"),
-            Line2D(
-                [],
-                [],
-                ls="",
-                marker="o",
-                ms=4,
-                mfc="none",
-                mec=GREY,
-                label="return beyond the whiskers",
-            ),
+            mark("o", 4, "none", GREY, "return beyond the whiskers"),
             Patch(facecolor=SHADE, label=f"axis compressed {SQUEEZE:g} times below {BEND:g}"),
-            Line2D([], [], ls="", marker="D", ms=5, mfc="white", mec=INK, label="mean"),
+            mark("D", 5, "white", INK, "mean"),
         ],
         loc="outside upper center",
         ncols=5,
     )
     return figure
+
+
+def mark(marker: str, size: float, fill: str, edge: str, label: str) -> Line2D:
+    """A mark in a legend."""
+    return Line2D([], [], ls="", marker=marker, ms=size, mfc=fill, mec=edge, label=label)
 
 
 def _bend(axes: Axes, lowest: float, highest: float) -> None:
@@ -85,44 +87,36 @@ def _stretched(value: NDArray[Any]) -> NDArray[Any]:
     return np.where(value < BEND, BEND + (value - BEND) * SQUEEZE, value)
 
 
-def _draw_boxes(axes: Axes, summary: Table, returns: Table) -> None:
-    tasks = summary.distinct("task")
-    for policy, shift, colour in (("composed", -0.18, BLUE), ("optimal policy", 0.18, LIGHT)):
+def draw_policies(
+    axes: Axes,
+    tasks: Sequence[str],
+    returns: Table,
+    policies: Sequence[tuple[str, float, str]],
+    width: float,
+) -> None:
+    """A box per task for each policy, which has a shift and a colour; nothing is hidden."""
+    for policy, shift, colour in policies:
         rows = returns.where(policy=policy)
-        stats = []
-        for task in tasks:
-            one = rows.where(task=task)
-            stats.append(box_statistics(one["return"], one["episodes"]))
-        draw_boxes(axes, stats, np.arange(len(tasks)) + shift, 0.3, colour)
+        of_tasks = [rows.where(task=task) for task in tasks]
+        axes.bxp(
+            [box_statistics(one["return"], one["episodes"]) for one in of_tasks],
+            positions=np.arange(len(tasks)) + shift,
+            widths=width,
+            showmeans=True,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": colour, "edgecolor": INK, "linewidth": 0.8},
+            medianprops={"color": INK, "linewidth": 1.2},
+            whiskerprops={"linewidth": 0.8},
+            capprops={"linewidth": 0.8},
+            flierprops={"marker": "o", "ms": 3, "mfc": "none", "mec": GREY, "mew": 0.6},
+            meanprops={"marker": "D", "ms": 4, "mfc": "white", "mec": INK, "mew": 0.8},
+        )
     axes.axhline(0, color=LIGHT, lw=0.8, zorder=0)
     axes.set_ylabel("return of an episode")
     axes.set_xlim(-0.6, len(tasks) - 0.4)
     axes.tick_params(labelbottom=False, bottom=False)
     axes.spines["bottom"].set_visible(False)
-
-
-def draw_boxes(
-    axes: Axes,
-    stats: list[dict[str, Any]],
-    positions: NDArray[np.floating[Any]],
-    width: float,
-    colour: str,
-) -> None:
-    """Boxes with their medians, means and outliers: nothing is hidden."""
-    axes.bxp(
-        stats,
-        positions=positions,
-        widths=width,
-        showmeans=True,
-        patch_artist=True,
-        manage_ticks=False,
-        boxprops={"facecolor": colour, "edgecolor": INK, "linewidth": 0.8},
-        medianprops={"color": INK, "linewidth": 1.2},
-        whiskerprops={"linewidth": 0.8},
-        capprops={"linewidth": 0.8},
-        flierprops={"marker": "o", "ms": 3, "mfc": "none", "mec": GREY, "mew": 0.6},
-        meanprops={"marker": "D", "ms": 4, "mfc": "white", "mec": INK, "mew": 0.8},
-    )
 
 
 def box_statistics(values: NDArray[Any], counts: NDArray[Any]) -> dict[str, Any]:
@@ -146,34 +140,34 @@ def box_statistics(values: NDArray[Any], counts: NDArray[Any]) -> dict[str, Any]
     }
 
 
-def _draw_numbers(axes: Axes, summary: Table) -> None:
-    """The table below a box plot: one column a task."""
-    rows = summary.rows()
-    lines = ("mean", "optimum", "failures", "of the optimum")
-    for x, row in enumerate(rows):
-        far = row["gap"] > STEP
-        failing = row["failure_rate"] > row["optimum_failure_rate"]
-        texts = (
-            (f"{row['mean']:.3f}", RED if far else INK),
-            (f"{row['optimum']:.3f}", INK),
-            (percent(row["failure_rate"]), RED if failing else INK),
-            (percent(row["optimum_failure_rate"]), INK),
-        )
-        for i, (text, colour) in enumerate(texts):
-            axes.text(
-                x,
-                3 - i,
-                text,
-                ha="center",
-                va="center",
-                color=colour,
-                fontsize=10,
-                fontweight="bold" if colour == RED else "normal",
-            )
-    labels = [f"{row['goals'][:2]}\n{row['goals'][2:]}\n{_broken(row['task'])}" for row in rows]
-    axes.set_xticks(np.arange(len(rows)), labels, fontsize=9, linespacing=1.1)
-    axes.set_yticks([3, 2, 1, 0], lines)
-    axes.set_ylim(-0.6, 3.6)
+def _numbers(row: dict[str, Any]) -> dict[str, tuple[str, bool]]:
+    failing = row["failure_rate"] > row["optimum_failure_rate"]
+    return {
+        "mean": (f"{row['mean']:.3f}", row["gap"] > STEP),
+        "optimum": (f"{row['optimum']:.3f}", False),
+        "failures": (percent(row["failure_rate"]), failing),
+        "of the optimum": (percent(row["optimum_failure_rate"]), False),
+    }
+
+
+def draw_numbers(
+    axes: Axes,
+    columns: Sequence[Mapping[str, tuple[str, bool]]],
+    labels: Sequence[str],
+    *,
+    size: float,
+    **ticks: Any,
+) -> None:
+    """The table below a box plot: one column per task, a text per line, red where it is bad."""
+    lines = list(columns[0])
+    for x, column in enumerate(columns):
+        for i, (text, bad) in enumerate(column.values()):
+            colour, weight = (RED, "bold") if bad else (INK, "normal")
+            how: Any = {"color": colour, "fontsize": size, "fontweight": weight}
+            axes.text(x, len(lines) - 1 - i, text, ha="center", va="center", **how)
+    axes.set_xticks(np.arange(len(columns)), labels, **ticks)
+    axes.set_yticks(np.arange(len(lines))[::-1], lines)
+    axes.set_ylim(-0.6, len(lines) - 0.4)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LightSource, Normalize, to_rgba
 from numpy.typing import NDArray
 
-from taskalgebra.paper.experiments.record import Table
 from taskalgebra.paper.figures.style import RED, VALUES, WALL, bare
+from taskalgebra.paper.results.record import Table
 
 Floats = NDArray[np.float64]
 
@@ -44,13 +44,7 @@ def draw_objects(axes: Axes, objects: Table, *, goal: str | None = None, size: f
         )
 
 
-def draw_surface(
-    axes: Any,
-    cells: Table,
-    values: Floats,
-    objects: Table,
-    norm: Normalize,
-) -> None:
+def draw_surface(axes: Any, cells: Table, values: Floats, objects: Table, norm: Normalize) -> None:
     """Values as a landscape over the board, smooth between cells, walls dark; axes are 3-D."""
     rows, columns = cells["row"], cells["column"]
     side = int(max(rows.max(), columns.max())) + 2

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
-from taskalgebra.paper.figures.boxman_board import draw_objects, draw_paths, title_of
-from taskalgebra.paper.figures.boxman_values import add_surface, value_ranges
-from taskalgebra.paper.figures.maps import draw_values
-from taskalgebra.paper.figures.style import GREEN, GREY, ORANGE, PURPLE, SKY, VALUES, styled
+from taskalgebra.paper.figures.boxman_board import draw_paths, title_of
+from taskalgebra.paper.figures.boxman_values import Shown
+from taskalgebra.paper.figures.style import GREEN, GREY, ORANGE, PURPLE, SKY, Sheet, styled
+from taskalgebra.paper.results.labels import FIXED
+from taskalgebra.paper.results.record import Result
 
 COLUMN, GAP, INNER = 3.9, 0.3, 0.07  # inches
 LEFT, RIGHT, TOP, BOTTOM, MIDDLE = 0.62, 0.8, 0.92, 0.42, 0.3
@@ -20,72 +19,43 @@ PATHS = [ORANGE, SKY, GREEN, PURPLE]
 
 
 @styled
-def draw(values: Result, trajectories: Result, setting: str = "fixed") -> Figure:
+def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
     """A column a composed task: V̄ by goal, V as a landscape, sampled trajectories."""
-    table = values.table.where(setting=setting)
-    objects = values.tables[f"{values.name}_objects"].where(setting=setting)
-    errors = values.tables[f"{values.name}_errors"].where(setting=setting)
-    goals = objects["object"].tolist()
-    tasks = [task for task in table.distinct("task") if " " in task]
-    norm, norm_v = value_ranges(table, goals)
+    shown = Shown(values, setting)
+    tasks = [task for task in shown.table.distinct("task") if " " in task]
     small = (COLUMN - 2 * INNER) / 3
     maps = 2 * small + INNER
     width = LEFT + len(tasks) * (COLUMN + GAP) - GAP + RIGHT
     height = TOP + maps + SURFACE + COLUMN + 2 * MIDDLE + BOTTOM
-    figure = Figure(figsize=(width, height))
-
-    def at(x: float, y: float, side: float) -> tuple[float, float, float, float]:
-        return (x / width, y / height, side / width, side / height)
-
+    sheet = Sheet(width, height)
     rows = (height - TOP - maps, BOTTOM + COLUMN + MIDDLE, BOTTOM)
     for j, task in enumerate(tasks):
-        cells, x = table.where(task=task), LEFT + j * (COLUMN + GAP)
-        for k, goal in enumerate(goals):
-            axes = figure.add_axes(
-                at(x + (k % 3) * (small + INNER), rows[0] + (1 - k // 3) * (small + INNER), small)
-            )
-            image = draw_values(axes, cells["row"], cells["column"], cells[f"learned {goal}"], norm)
-            draw_objects(axes, objects, goal=goal, size=3.9)
-        box = at(x, rows[1] + SURFACE / 2 - COLUMN / 2 - 0.05, COLUMN)
-        add_surface(figure, box, cells, objects, norm_v)
-        _trajectories(figure.add_axes(at(x, rows[2], COLUMN)), trajectories, setting, task)
-        (row,) = errors.where(task=task).rows()
-        centre = (x + COLUMN / 2) / width
-        figure.text(
-            centre, 1 - (TOP - 0.36) / height, title_of(task), ha="center", va="center", size=15
-        )
-        figure.text(
-            centre,
-            (BOTTOM - 0.22) / height,
+        x = LEFT + j * (COLUMN + GAP)
+        for k, goal in enumerate(shown.goals):
+            right, up = (k % 3) * (small + INNER), (1 - k // 3) * (small + INNER)
+            axes = sheet.axes(x + right, rows[0] + up, small)
+            image = shown.draw_goal(axes, task, goal, size=3.9)
+        shown.draw_surface(sheet, x, rows[1] + SURFACE / 2 - COLUMN / 2 - 0.05, COLUMN, task)
+        _trajectories(sheet.axes(x, rows[2], COLUMN), trajectories, setting, task)
+        (row,) = shown.errors.where(task=task).rows()
+        centre = x + COLUMN / 2
+        sheet.text(centre, height - TOP + 0.36, title_of(task), ha="center", size=15)
+        words = (
             f"optimal from {row['optimal_starts']} of {row['starts']} cells; "
-            f"V off by {row['mean_error_of_v']:.3f} on average",
-            ha="center",
-            va="center",
-            size=10,
-            color=GREY,
+            f"V off by {row['mean_error_of_v']:.3f} on average"
         )
+        sheet.text(centre, BOTTOM - 0.22, words, ha="center", size=10, color=GREY)
     for y, text in (
         (rows[0] + maps / 2, "V̄(s, g), a map a goal"),
         (rows[1] + SURFACE / 2, "recovered V(s)"),
         (rows[2] + COLUMN / 2, "trajectories, from ● (✖: failed)"),
     ):
-        figure.text(0.3 / width, y / height, text, rotation=90, ha="center", va="center", size=11)
-    figure.text(
-        LEFT / width,
-        1 - 0.24 / height,
-        "Composed from networks of the base tasks, with no further learning",
-        size=12,
-        va="center",
-    )
-    for y, down, shown in (
-        (rows[0], maps, image),
-        (rows[1] + 0.2, SURFACE - 0.4, ScalarMappable(norm_v, VALUES)),
-    ):
-        bar = figure.add_axes(
-            ((width - RIGHT + 0.14) / width, y / height, 0.16 / width, down / height)
-        )
-        figure.colorbar(shown, cax=bar)
-    return figure
+        sheet.text(0.3, y, text, rotation=90, ha="center", size=11)
+    words = "Composed from networks of the base tasks, with no further learning"
+    sheet.text(LEFT, height - 0.24, words, size=12)
+    sheet.bar(width - RIGHT + 0.14, rows[0], 0.16, maps, image)
+    sheet.bar(width - RIGHT + 0.14, rows[1] + 0.2, 0.16, SURFACE - 0.4, shown.scale_of_v)
+    return sheet.figure
 
 
 def _trajectories(axes: Axes, result: Result, setting: str, task: str) -> None:

@@ -6,10 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.style import BLUE, GREY, LIGHT, RED, new_figure, styled
+from taskalgebra.paper.results.record import Result, Table
 
-TITLES = {"fixed": "fixed objects", "random": "random objects"}
 SPREAD = 0.3
 
 
@@ -24,7 +23,7 @@ def draw(result: Result) -> Figure:
         figure.subplots(1, len(settings), squeeze=False)[0], settings, strict=True
     ):
         _draw_setting(axes, table.where(setting=setting), low)
-        axes.set_title(f"{TITLES[setting]}: all {table.where(setting=setting).n_rows} tasks")
+        axes.set_title(f"{setting} objects: all {table.where(setting=setting).n_rows} tasks")
     return figure
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.maps import draw_actions, draw_values
-from taskalgebra.paper.figures.style import styled
+from taskalgebra.paper.figures.style import Sheet, styled
+from taskalgebra.paper.results.record import Result
 
 GOALS = {  # row and column of the goal's panel, and of the goal's cell
     "top_left": ((0, 0), (3, 3)),
@@ -29,38 +28,28 @@ def draw(result: Result, rewards: str = "sparse") -> Figure:
     norm = Normalize(min(v.min() for v in values), max(v.max() for v in values))
     width = LEFT + len(panels) * (SIDE + GAP) + RIGHT
     height = TOP + 2 * SIDE + MIDDLE + BOTTOM
-    figure = Figure(figsize=(width, height))
-
-    def at(x: float, y: float, side: float) -> Axes:
-        return figure.add_axes((x / width, y / height, side / width, side / height))
-
-    small = (SIDE - INNER) / 2
+    sheet, small = Sheet(width, height), (SIDE - INNER) / 2
     for j, panel in enumerate(panels):
         cells = table.where(panel=panel)
         rows, columns = cells["row"], cells["column"]
         x, y = LEFT + j * (SIDE + GAP), BOTTOM + SIDE + MIDDLE
         for goal, ((i, k), (row, column)) in GOALS.items():
-            axes = at(x + k * (small + INNER), y + (1 - i) * (small + INNER), small)
+            axes = sheet.axes(x + k * (small + INNER), y + (1 - i) * (small + INNER), small)
             draw_values(axes, rows, columns, cells[goal], norm)
             axes.plot(column, row, "o", ms=4.5, mfc="none", mec="white", mew=1.3)
-        figure.text((x + SIDE / 2) / width, (y + SIDE + 0.1) / height, panel, ha="center", size=15)
-        axes = at(x, BOTTOM, SIDE)
+        sheet.text(x + SIDE / 2, y + SIDE + 0.1, panel, ha="center", va="baseline", size=15)
+        axes = sheet.axes(x, BOTTOM, SIDE)
         image = draw_values(axes, rows, columns, cells["v"], norm)
         draw_actions(axes, rows, columns, cells["action"])
     for y, text in (
         (BOTTOM + SIDE / 2, "V(s) and greedy actions"),
         (BOTTOM + SIDE * 1.5 + MIDDLE, "V̄(s, g), a panel a goal ○"),
     ):
-        figure.text(0.3 / width, y / height, text, rotation=90, ha="center", va="center", size=11)
-    bar = figure.add_axes(
+        sheet.text(0.3, y, text, rotation=90, ha="center", size=11)
+    bar = sheet.figure.add_axes(
         ((width - RIGHT + 0.1) / width, BOTTOM / height, 0.16 / width, 1 - (BOTTOM + TOP) / height)
     )
-    figure.colorbar(image, cax=bar, label="value")
-    figure.text(
-        LEFT / width,
-        1 - 0.22 / height,
-        f"{rewards.capitalize()} rewards: L and T are learned, the others only composed",
-        size=12,
-        va="center",
-    )
-    return figure
+    sheet.figure.colorbar(image, cax=bar, label="value")
+    words = f"{rewards.capitalize()} rewards: L and T are learned, the others only composed"
+    sheet.text(LEFT, height - 0.22, words, size=12)
+    return sheet.figure

@@ -12,11 +12,10 @@ from matplotlib import font_manager
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from taskalgebra.paper.figures.gif import Film, write_gif
+from taskalgebra.paper.figures.gif import LOOK, Film, between, write_gif
 
 SIDE, BAND = 336, 46  # pixels: of the longer side of a board, and of the words above it
-BETWEEN = 3  # pictures from one cell to the next
-MOVE, LOOK, SHOW = 50, 500, 900  # milliseconds: a picture of a move, before the start, at the end
+SHOW = 900  # milliseconds, at the end
 COLOURS = 255
 PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
 BELOW = "composed from base tasks, no further learning"
@@ -55,11 +54,8 @@ def make(title: str, walks: Sequence[Walk]) -> Film:
 def _scenes(walk: Walk) -> Iterator[tuple[Image.Image, int]]:
     yield walk.scene(walk.places[0]), LOOK
     for i, (here, there) in enumerate(pairwise(walk.places), start=2):
-        if (here != there).any():
-            for k in range(1, BETWEEN + 1):
-                yield walk.scene(here + (there - here) * k / BETWEEN), MOVE
-        elif walk.end is None or i < len(walk.places):
-            yield walk.scene(there), BETWEEN * MOVE
+        if (here != there).any() or walk.end is None or i < len(walk.places):
+            yield from ((walk.scene(place), time) for place, time in between(here, there))
     if walk.end is not None:
         yield walk.end, SHOW
 

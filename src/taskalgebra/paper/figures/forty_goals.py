@@ -7,15 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from taskalgebra.paper.experiments.record import Result, Table
-from taskalgebra.paper.figures.cumulative import cumulative, draw_learners
+from taskalgebra.paper.figures.samples import cumulative, draw_learners
 from taskalgebra.paper.figures.style import BLUE, GREEN, new_figure, styled
+from taskalgebra.paper.results.labels import ADDED, PAPER, PLAIN, REMOVED
+from taskalgebra.paper.results.record import Result, Table
 
-MARKS = {"paper": (BLUE, BLUE), "added": (GREEN, GREEN), "removed": (GREEN, "white")}
-LEGEND = {
-    "paper": "paper",
-    "added": "ours: ideas added one by one",
-    "removed": "ours: one idea removed",
+MARKS = {
+    PAPER: (BLUE, BLUE, "paper"),
+    ADDED: (GREEN, GREEN, "ours: ideas added one by one"),
+    REMOVED: (GREEN, "white", "ours: one idea removed"),
 }
 
 
@@ -40,14 +40,14 @@ def draw(result: Result, ours: Result | None = None) -> Figure:
 
 def _draw_ours(axes: Axes, paper: Table, ours: Table) -> None:
     """Steps until all tasks are mastered: the paper's learners, then each idea of ours."""
-    mean, deviation = cumulative(paper, "Q-learning")
-    bars = [(f"Q-learning, {mean.size} single-goal tasks", mean[-1], deviation[-1], "paper")]
+    mean, deviation = cumulative(paper, PLAIN)
+    bars = [(f"Q-learning, {mean.size} single-goal tasks", mean[-1], deviation[-1], PAPER)]
     for kind, idea in dict.fromkeys(zip(ours["kind"].tolist(), ours["idea"].tolist(), strict=True)):
         steps = ours.where(kind=kind, idea=idea)["steps"]
         bars.append((idea, float(steps.mean()), float(steps.std()), kind))
     y = -np.arange(len(bars))
     for position, (_, middle, width, kind) in zip(y, bars, strict=True):
-        colour, fill = MARKS[kind]
+        colour, fill, _ = MARKS[kind]
         axes.errorbar(middle, position, xerr=width, color=colour, capsize=3, zorder=1)
         axes.plot(middle, position, "o", ms=8, mec=colour, mfc=fill, mew=1.6)
         axes.annotate(
@@ -69,8 +69,8 @@ def _draw_ours(axes: Axes, paper: Table, ours: Table) -> None:
     axes.set_axisbelow(True)
     axes.legend(
         handles=[
-            Line2D([], [], ls="", marker="o", ms=8, mec=colour, mfc=fill, mew=1.6, label=LEGEND[k])
-            for k, (colour, fill) in MARKS.items()
+            Line2D([], [], ls="", marker="o", ms=8, mec=colour, mfc=fill, mew=1.6, label=label)
+            for colour, fill, label in MARKS.values()
         ],
         loc="upper left",
     )

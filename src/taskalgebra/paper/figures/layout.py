@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result, Table
 from taskalgebra.paper.figures.style import BLUE, LIGHT, WALL, bare, new_figure, styled
+from taskalgebra.paper.results.record import Result, Table
 
 
 @styled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.style import BLUE, ORANGE, new_figure, styled
+from taskalgebra.paper.results.record import Result
 
 
 @styled

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.experiments.record import Result
 from taskalgebra.paper.figures.style import GREY, VALUES, new_figure, styled
+from taskalgebra.paper.results.record import Result
 
 TITLES = {
     "left": "LEFT",

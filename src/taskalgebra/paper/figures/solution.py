@@ -19,18 +19,18 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from taskalgebra import files
 from taskalgebra.paper.figures.boxman_board import draw_paths
-from taskalgebra.paper.figures.gif import Film, write_gif
+from taskalgebra.paper.figures.gif import LOOK, between, write_gif
 from taskalgebra.paper.figures.maps import draw_actions, draw_values
 from taskalgebra.paper.figures.style import GREY, INK, ORANGE, bare, new_figure, styled
+from taskalgebra.paper.figures.style import write as write
 from taskalgebra.worlds.finite import FiniteMDP
 
 PICTURES = (".png", ".svg", ".pdf")
 FILM = ".gif"
 CELLS = 13  # across the Four Rooms, for which arrows have their usual size
 MOST_ARROWS = 60  # cells across; beyond, arrows are too small to be seen
-BETWEEN, MOVE, LOOK, SHOW = 3, 50, 500, 1200  # pictures a step; milliseconds, as in `boxman_film`
+SHOW = 1200  # milliseconds, at the end
 
 
 @dataclass(frozen=True)
@@ -120,11 +120,7 @@ def draw_many(tasks: Sequence[Map], title: str, *, columns: int = 4) -> Figure:
 
 @styled
 def draw_game(
-    task: Map,
-    board: NDArray[np.uint8],
-    cell: int,
-    path: NDArray[np.int64],
-    success: bool,
+    task: Map, board: NDArray[np.uint8], cell: int, path: NDArray[np.int64], success: bool
 ) -> Figure:
     """What a network thinks of every cell, and on the game itself the path of an episode."""
     figure = new_figure(10.6, 5.6)
@@ -183,19 +179,6 @@ def _fitted(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def write(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of the file's name; equal figures are equal files."""
-    about: dict[str, dict[str, Any]] = {
-        ".png": {"Software": None},
-        ".svg": {"Date": None},
-        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }
-    kind = path.suffix.lower()
-    out = io.BytesIO()
-    figure.savefig(out, format=kind[1:], dpi=150, metadata=about[kind])
-    files.replace(path, out.getvalue())
-
-
 def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) -> None:
     """Write the agent walking a path, `[N, 2]`, on the map of its task, for ever."""
     figure = draw(task)
@@ -208,13 +191,9 @@ def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) ->
     radius = 0.36 * abs(
         float(axes.transData.transform((1, 0))[0] - axes.transData.transform((0, 0))[0])
     )
-    film: Film = [(_with_agent(scene, places[0], radius), LOOK)]
+    film = [(_with_agent(scene, places[0], radius), LOOK)]
     for here, there in pairwise(places):
-        if (here == there).all():
-            film.append((_with_agent(scene, there, radius), BETWEEN * MOVE))
-            continue
-        for k in range(1, BETWEEN + 1):
-            film.append((_with_agent(scene, here + (there - here) * k / BETWEEN, radius), MOVE))
+        film += [(_with_agent(scene, at, radius), time) for at, time in between(here, there)]
     film[-1] = (_with_agent(scene, places[-1], radius, "white" if success else "red"), SHOW)
     write_gif(film, film[-1][0].quantize(255), file)
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, final
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -67,23 +67,53 @@ def new_figure(width: float, height: float, *, w_pad: float = 0.04, h_pad: float
     return Figure(figsize=(width, height), layout=engine)
 
 
+@final
+class Sheet:
+    """A figure whose parts are placed in inches from its lower left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        """An empty sheet."""
+        self.width, self.height = width, height
+        self.figure = Figure(figsize=(width, height))
+
+    def axes(self, x: float, y: float, across: float, down: float | None = None, **how: Any) -> Any:
+        """Axes in a box, which is a square unless its height is given."""
+        high = across if down is None else down
+        box = (x / self.width, y / self.height, across / self.width, high / self.height)
+        return self.figure.add_axes(box, **how)
+
+    def text(self, x: float, y: float, words: str, **how: Any) -> None:
+        """Words, vertically centred."""
+        self.figure.text(x / self.width, y / self.height, words, **{"va": "center", **how})
+
+    def bar(self, x: float, y: float, across: float, down: float, shown: Any) -> Any:
+        """The scale of a picture's colours."""
+        axes = self.axes(x, y, across, down)
+        self.figure.colorbar(shown, cax=axes)
+        return axes
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write `<stem>.png` and `<stem>.pdf`; equal figures are equal files."""
+    """Write `<stem>.png` and `<stem>.pdf`."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    metadata: dict[str, dict[str, Any]] = {
-        "png": {"Software": None},
-        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }
+    written = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "pdf")]
     with mpl.rc_context(STYLE):
-        for kind, about in metadata.items():
-            out = io.BytesIO()
-            figure.savefig(out, format=kind, metadata=about)
-            path = stem.with_name(f"{stem.name}.{kind}")
-            files.replace(path, out.getvalue())
-            written.append(path)
+        for path in written:
+            write(figure, path)
             figure.set_layout_engine("none")  # settled by the first; both files look the same
     return written
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the file's name; equal figures are equal files."""
+    about: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    kind, out = path.suffix.lower()[1:], io.BytesIO()
+    figure.savefig(out, format=kind, dpi=STYLE["savefig.dpi"], metadata=about[kind])
+    files.replace(path, out.getvalue())
 
 
 def bare(axes: Axes) -> None:

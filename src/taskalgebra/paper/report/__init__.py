@@ -3,7 +3,6 @@
 `write` reads what a reproduction has left on disk and writes a single HTML file with everything in
 it: no network, no scripts, no fonts.
 
-- `sections`: every figure of the paper, in our words
 - `paper`: PAPER.md, which holds the index and the deviations
 - `tables`: results as rows
 - `markup`: escaped HTML from plain values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 
 
@@ -41,32 +41,28 @@ def join(children: Iterable[object], between: str = "") -> Markup:
 
 
 def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
+    rows: Sequence[Mapping[str, object]],
     *,
     caption: str,
-    numbers: Sequence[int] = (),
+    words: Collection[str] = (),
     class_: str = "",
 ) -> Markup:
     """A table whose first cell in each row is its heading.
 
     Args:
-        columns: the headings.
-        rows: the cells.
+        rows: the cells by column, alike in all rows.
         caption: what the table shows.
-        numbers: which columns are aligned to the right.
+        words: columns besides the first that are not numbers, which are aligned to the right.
         class_: for the style sheet.
     """
-    side = ["number" if i in numbers else None for i in range(len(columns))]
-    head = [tag("th", c, scope="col", class_=s) for c, s in zip(columns, side, strict=True)]
+    columns = list(rows[0])
+    side = {c: None if c in (columns[0], *words) else "number" for c in columns}
+    head = [tag("th", column, scope="col", class_=side[column]) for column in columns]
     body = []
     for row in rows:
-        cells = [tag("th", row[0], scope="row", class_=side[0])]
-        cells += [
-            tag("td", cell, class_=s, data_label=column)
-            for cell, s, column in list(zip(row, side, columns, strict=True))[1:]
-        ]
-        body.append(tag("tr", *cells))
+        first, *others = row.items()
+        cells = [tag("td", cell, class_=side[c], data_label=c) for c, cell in others]
+        body.append(tag("tr", tag("th", first[1], scope="row"), *cells))
     return tag(
         "div",
         tag(

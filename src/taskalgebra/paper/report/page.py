@@ -12,19 +12,21 @@ from pathlib import Path
 from string import Template
 
 from taskalgebra import files
-from taskalgebra.paper.experiments import provenance, verdicts
-from taskalgebra.paper.experiments.record import Result, load
-from taskalgebra.paper.experiments.verdicts import Claim, Verdict
+from taskalgebra.paper.catalogue import FIGURES, MAIN, OURS, SUPPLEMENT, THEORY
+from taskalgebra.paper.catalogue.figure import Figure, Picture
+from taskalgebra.paper.claims import verdicts
+from taskalgebra.paper.claims.verdicts import Claim, Verdict
 from taskalgebra.paper.report import paper, tables
 from taskalgebra.paper.report.markup import Markup, inline, join, maths, table, tag, text
-from taskalgebra.paper.report.sections import OURS, PAPER, SECTIONS, SUPPLEMENT, Picture, Section
+from taskalgebra.paper.results import provenance
+from taskalgebra.paper.results.record import Result, load
 
 HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
 MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
 CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
+AGAINST = "claim, and what stands against it"
 SMALL = 1500
 """Pixels: a figure that is narrower stands beside its claims, others above them."""
-THEORY = "theory"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class _Source:
         """A result by name."""
         return next(found[name] for found in self.results.values() if name in found)
 
-    def of(self, section: Section) -> list[tuple[str, Claim]]:
+    def of(self, section: Figure) -> list[tuple[str, Claim]]:
         """The claims that a section shows."""
         return [(at, c) for at, c in self.claims if set(c.figures) & set(section.names)]
 
@@ -85,7 +87,7 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
             "summary": _summary(source),
             "verdicts": _verdict_table(source),
             "theory": _theory(source),
-            "main": join(_section(section, source) for section in PAPER),
+            "main": join(_section(section, source) for section in MAIN),
             "supplement": join(_section(section, source) for section in SUPPLEMENT),
             "ours": join(_section(section, source) for section in OURS)
             + join(tables.networks(directory / "deep")),
@@ -115,13 +117,8 @@ def _toy() -> Markup:
 
 
 def _navigation() -> Markup:
-    groups = (("Paper", PAPER), ("Supplement", SUPPLEMENT), ("Ours", OURS))
-    items = [tag("li", tag("a", "Theory", href=f"#{THEORY}"))]
-    for _, group in groups:
-        items += [
-            tag("li", tag("a", s.place if s not in OURS else s.title, href=f"#{s.id}"))
-            for s in group
-        ]
+    places = {f.id: f.title if f in (THEORY, *OURS) else f.place for f in FIGURES}
+    items = [tag("li", tag("a", place, href=f"#{at}")) for at, place in places.items()]
     for title in ("Baselines", "Deviations", "Index", "How it was made"):
         anchor = title.lower().replace(" ", "-")
         items.append(tag("li", tag("a", title, href=f"#{anchor}")))
@@ -137,12 +134,7 @@ def _summary(source: _Source) -> Markup:
     theirs = Counter(claim.verdict for _, claim in source.claims if not claim.ours)
     own = Counter(claim.verdict for _, claim in source.claims if claim.ours)
     tiles = [
-        tag(
-            "li",
-            tag("span", theirs[verdict], class_="count"),
-            " ",
-            _badge(verdict),
-        )
+        tag("li", tag("span", theirs[verdict], class_="count"), " ", _badge(verdict))
         for verdict in Verdict
     ]
     whole, part, not_at_all = (verdict.counted(theirs[verdict]) for verdict in Verdict)
@@ -155,27 +147,22 @@ def _summary(source: _Source) -> Markup:
 
 def _home(claim: Claim) -> str:
     """The section that shows a claim first."""
-    for section in SECTIONS:
-        if set(claim.figures[:1]) & set(section.names):
-            return section.id
-    return THEORY
+    shown = (figure.id for figure in FIGURES if set(claim.figures[:1]) & set(figure.names))
+    return next(shown, THEORY.id)
 
 
 def _verdict_table(source: _Source) -> Markup:
     """All claims in the order of the paper, ours last."""
-    order = {THEORY: -1, **{section.id: i for i, section in enumerate(SECTIONS)}}
+    order = {figure.id: i for i, figure in enumerate(FIGURES)}
     rows = []
     for anchor, claim in sorted(source.claims, key=lambda c: (c[1].ours, order[_home(c[1])])):
         said = tag("p", maths(claim.claim))
         why = tag("p", maths(claim.reason), class_="reason") if claim.reason else ""
         place = tag("a", claim.where, href=f"#{_home(claim)}")
-        rows.append((place, join([said, why]), tag("a", _badge(claim.verdict), href=f"#{anchor}")))
-    return table(
-        ("place", "claim, and what stands against it", "verdict"),
-        rows,
-        caption="Every claim and its verdict",
-        class_="verdicts stacks",
-    )
+        verdict = tag("a", _badge(claim.verdict), href=f"#{anchor}")
+        rows.append({"place": place, AGAINST: join([said, why]), "verdict": verdict})
+    caption = "Every claim and its verdict"
+    return table(rows, caption=caption, words=[AGAINST, "verdict"], class_="verdicts stacks")
 
 
 def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Markup:
@@ -196,17 +183,18 @@ def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Mar
 def _theory(source: _Source) -> Markup:
     claims = [(anchor, claim) for anchor, claim in source.claims if not claim.figures]
     cards = tag("div", *(_claim(at, claim, "h3") for at, claim in claims), class_="claims")
-    return join([cards, tables.theorems(source.result("theorems"))])
+    words = tag("p", maths(THEORY.words))
+    return join([words, cards, tables.theorems(source.result("theorems"))])
 
 
-def _section(section: Section, source: _Source) -> Markup:
+def _section(section: Figure, source: _Source) -> Markup:
     claims = source.of(section)
     cards = [_claim(at, c, "h4", again=_home(c) != section.id) for at, c in claims]
     stills = [_picture(p, source.directory) for p in section.pictures if not p.film]
     films = [_picture(p, source.directory) for p in section.pictures if p.film]
     setting = next((s for s, home in tables.SETTINGS.items() if home == section.id), None)
     more = [tables.returns(source.result("boxman_returns"), setting)] if setting else []
-    width, _ = _size(_find(section.pictures[0].name, source.directory))
+    width, _ = _size(_find(section.pictures[0], source.directory))
     shape = "beside" if width < SMALL else "stacked"
     return tag(
         "section",
@@ -221,13 +209,11 @@ def _section(section: Section, source: _Source) -> Markup:
     )
 
 
-def _find(name: str, directory: Path) -> Path:
+def _find(picture: Picture, directory: Path) -> Path:
     """The file of a picture, in either half."""
-    for half in HALVES:
-        for ending in ("png", "gif"):
-            path = directory / half / "figures" / f"{name}.{ending}"
-            if path.is_file():
-                return path
+    name = picture.name
+    for path in directory.glob(f"*/figures/{name}.{picture.endings[0]}"):
+        return path
     raise FileNotFoundError(
         f"the figure {name} is not below {directory}; draw it with: taskalgebra reproduce {name}"
     )
@@ -250,12 +236,12 @@ def _size(path: Path) -> tuple[int, int]:
 
 
 def _picture(picture: Picture, directory: Path) -> Markup:
-    path = _find(picture.name, directory)
+    path = _find(picture, directory)
     width, height = _size(path)
     data = base64.b64encode(path.read_bytes()).decode()
     image = tag(
         "img",
-        src=f"data:image/{'gif' if picture.film else 'png'};base64,{data}",
+        src=f"data:image/{picture.endings[0]};base64,{data}",
         alt=picture.alt,
         width=str(width),
         height=str(height),
@@ -267,15 +253,10 @@ def _picture(picture: Picture, directory: Path) -> Markup:
 
 
 def _index(page: str) -> Markup:
-    rows = [
-        (inline(item), inline(symbol), inline(test)) for item, symbol, test in paper.index(page)
-    ]
-    return table(
-        ("paper", "code", "test"),
-        rows,
-        caption="The paper, item by item: what implements it and what tests it",
-        class_="index stacks",
-    )
+    columns = ("paper", "code", "test")
+    rows = [dict(zip(columns, map(inline, row), strict=True)) for row in paper.index(page)]
+    caption = "The paper, item by item: what implements it and what tests it"
+    return table(rows, caption=caption, words=columns, class_="index stacks")
 
 
 def _provenance(source: _Source) -> Markup:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from taskalgebra.paper.experiments.provenance import Made
-from taskalgebra.paper.experiments.record import Result, load
 from taskalgebra.paper.report.markup import Markup, table, tag
+from taskalgebra.paper.results.labels import FIXED, PRINTED, RANDOM, TOUCH
+from taskalgebra.paper.results.provenance import Made
+from taskalgebra.paper.results.record import Result, load
 
-SETTINGS = {"fixed": "figure-6", "random": "random-objects", "touch": "figure-14"}
+SETTINGS = {FIXED: "figure-6", RANDOM: "random-objects", TOUCH: "figure-14"}
 """The setting of Boxman: the section that shows its returns."""
 
 
@@ -28,22 +29,21 @@ ITEMS = {
 
 def theorems(result: Result) -> Markup:
     """How many equations were tried, and how many hold."""
-    places = sorted(result.table.distinct("place"), key=lambda place: place == "as printed")
+    places = sorted(result.table.distinct("place"), key=lambda place: place == PRINTED)
     rows = []
     for item, words in ITEMS.items():
         found = {row["place"]: row for row in result.table.where(item=item).rows()}
-        counts = [
-            f"{found[p]['equations'] - found[p]['broken']:,} of {found[p]['equations']:,}"
+        counts = {
+            p: f"{found[p]['equations'] - found[p]['broken']:,} of {found[p]['equations']:,}"
             if p in found
             else "–"
             for p in places
-        ]
-        rows.append((item, words, *counts))
+        }
+        rows.append({"item": item, "what is compared": words, **counts})
     return table(
-        ("item", "what is compared", *places),
         rows,
         caption="Equations that hold, of those tried on exact tables",
-        numbers=range(2, 2 + len(places)),
+        words=["what is compared"],
     )
 
 
@@ -52,32 +52,18 @@ def returns(result: Result, setting: str) -> Markup:
     found = result.table.where(setting=setting).rows()
     exact = any(row["score_of_exact"] < 1 for row in found)
     rows = [
-        (
-            row["task"],
-            f"{row['mean']:.3f}",
-            _interval(row["mean_low"], row["mean_high"], 3),
-            f"{row['optimum']:.3f}",
-            *([f"{row['exact_composition']:.3f}"] if exact else []),
-            f"{100 * row['success']:.1f} %",
-            f"{row['optimal_episodes']:,} of {row['episodes']:,}",
-        )
+        {
+            "task": row["task"],
+            "mean return": f"{row['mean']:.3f}",
+            "95 % interval": _interval(row["mean_low"], row["mean_high"], 3),
+            "optimum": f"{row['optimum']:.3f}",
+            **({"exact composition": f"{row['exact_composition']:.3f}"} if exact else {}),
+            "success": f"{100 * row['success']:.1f} %",
+            "optimal episodes": f"{row['optimal_episodes']:,} of {row['episodes']:,}",
+        }
         for row in found
     ]
-    columns = (
-        "task",
-        "mean return",
-        "95 % interval",
-        "optimum",
-        *(["exact composition"] if exact else []),
-        "success",
-        "optimal episodes",
-    )
-    return table(
-        columns,
-        rows,
-        caption="Returns of composed networks",
-        numbers=range(1, len(columns)),
-    )
+    return table(rows, caption="Returns of composed networks")
 
 
 def _interval(low: float, high: float, digits: int) -> str:
@@ -93,36 +79,20 @@ def baselines(result: Result) -> Markup:
         optimal = int((told["optimal_runs"] == told["runs"]).sum())
         ties = 100 * float(told["random_ties_failure_rate"].mean())
         rows.append(
-            (
-                method,
-                f"{all_rows['n_tables'][0]}",
-                f"{all_rows['n_entries'][0]:,}",
-                f"{all_rows['samples'][0]:,.0f}",
-                f"{told.n_rows} of {all_rows.n_rows}",
-                f"{optimal}",
-                f"{100 * told['failure_rate'].mean():.1f} %",
-                f"{ties:.1f} %",
-                f"{told['worst_gap'].max() + 0.0:.2f}",
-            )
+            {
+                "method": method,
+                "tables": all_rows["n_tables"][0],
+                "numbers": f"{all_rows['n_entries'][0]:,}",
+                "samples": f"{all_rows['samples'][0]:,.0f}",
+                "tasks it can express": f"{told.n_rows} of {all_rows.n_rows}",
+                "of these optimal": optimal,
+                "failures": f"{100 * told['failure_rate'].mean():.1f} %",
+                "failures, ties at random": f"{ties:.1f} %",
+                "worst loss": f"{told['worst_gap'].max() + 0.0:.2f}",
+            }
         )
-    columns = (
-        "method",
-        "tables",
-        "numbers",
-        "samples",
-        "tasks it can express",
-        "of these optimal",
-        "failures",
-        "failures, ties at random",
-        "worst loss",
-    )
-    return table(
-        columns,
-        rows,
-        caption=f"Methods on the 16 tasks of Four Rooms, {result.config['runs']} runs",
-        numbers=range(1, len(columns)),
-        class_="dense",
-    )
+    caption = f"Methods on the 16 tasks of Four Rooms, {result.config['runs']} runs"
+    return table(rows, caption=caption, class_="dense")
 
 
 def networks(directory: Path) -> list[Markup]:
@@ -134,31 +104,32 @@ def networks(directory: Path) -> list[Markup]:
     ):
         if (result := _maybe(name, directory)) is not None:
             rows = [
-                (
-                    f"{row['seed']}",
-                    f"{row['updates']:,}",
-                    f"{row['seconds']:,.0f} s",
-                    f"{row['five_worst_score']:.4f}",
-                    "–" if math.isnan(row["all_worst_score"]) else f"{row['all_worst_score']:.4f}",
-                )
+                {
+                    "seed": row["seed"],
+                    "gradient steps": f"{row['updates']:,}",
+                    "time": f"{row['seconds']:,.0f} s",
+                    "worst of 5 tasks": f"{row['five_worst_score']:.4f}",
+                    "worst of 63 tasks": _or_none(row["all_worst_score"]),
+                }
                 for row in result.table.rows()
             ]
-            columns = ("seed", "gradient steps", "time", "worst of 5 tasks", "worst of 63 tasks")
-            tables.append(table(columns, rows, caption=title, numbers=range(1, 5)))
+            tables.append(table(rows, caption=title))
     if (result := _maybe("boxman_paper_changes", directory)) is not None:
-        undone = [
-            (row["undone"], f"{row['last_score']:.2f}", f"{row['best_score']:.2f}")
+        rows = [
+            {
+                "change undone": row["undone"],
+                "last score": f"{row['last_score']:.2f}",
+                "best score": f"{row['best_score']:.2f}",
+            }
             for row in result.table.rows()
         ]
-        tables.append(
-            table(
-                ("change undone", "last score", "best score"),
-                undone,
-                caption="The paper's network with single changes of ours undone, task blue",
-                numbers=(1, 2),
-            )
-        )
+        caption = "The paper's network with single changes of ours undone, task blue"
+        tables.append(table(rows, caption=caption))
     return tables
+
+
+def _or_none(score: float) -> str:
+    return "–" if math.isnan(score) else f"{score:.4f}"
 
 
 def _maybe(name: str, directory: Path) -> Result | None:
@@ -170,37 +141,25 @@ def _maybe(name: str, directory: Path) -> Result | None:
 
 def times(title: str, results: Mapping[str, Result], made: Mapping[str, Made]) -> Markup:
     """How long each part took, and with which configuration."""
-    rows = []
-    for name in [*results, "figures"]:
-        entry = made.get(name)
-        config = results[name].config if name in results else {}
-        words = ", ".join(
-            f"{key} {_short(value)}" for key, value in config.items() if key != "skills"
-        )
-        rows.append(
-            (
-                name,
-                f"{entry.seconds:.1f} s" if entry else "not recorded",
-                f"{entry.cpu_seconds:.1f} s" if entry else "",
-                words,
-            )
-        )
-    total = [made[name] for name in [*results, "figures"] if name in made]
-    rows.append(
-        (
-            tag("strong", "together"),
-            f"{sum(entry.seconds for entry in total):.1f} s",
-            f"{sum(entry.cpu_seconds for entry in total):.1f} s",
-            "",
-        )
-    )
-    return table(
-        ("part", "time", "CPU time", "configuration"),
-        rows,
-        caption=title,
-        numbers=(1, 2),
-        class_="stacks labels",
-    )
+
+    def row(name: object, found: Sequence[Made], config: Mapping[str, object]) -> dict[str, object]:
+        wall, cpu = sum(one.seconds for one in found), sum(one.cpu_seconds for one in found)
+        words = [f"{key} {_short(value)}" for key, value in config.items() if key != "skills"]
+        return {
+            "part": name,
+            "time": f"{wall:.1f} s" if found else "not recorded",
+            "CPU time": f"{cpu:.1f} s" if found else "",
+            "configuration": ", ".join(words),
+        }
+
+    names = [*results, "figures"]
+    found = {name: [made[name]] if name in made else [] for name in names}
+    rows = [
+        row(name, found[name], results[name].config if name in results else {}) for name in names
+    ]
+    every = [made[name] for name in names if name in made]
+    rows.append(row(tag("strong", "together"), every, {}))
+    return table(rows, caption=title, words=["configuration"], class_="stacks labels")
 
 
 def _short(value: object) -> str:

@@ -1,7 +1,7 @@
 """How surely learning succeeds: a recipe trained anew with several seeds, judged exactly.
 
-    python -m taskalgebra.paper.experiments.boxman_seeds boxman --seeds 5 --out DIR
-    python -m taskalgebra.paper.experiments.boxman_seeds boxman-paper --seeds 1 --out DIR
+    python -m taskalgebra.paper.experiments.boxman.seeds --recipe boxman --seeds 5 --out DIR
+    python -m taskalgebra.paper.experiments.boxman.seeds --recipe boxman-paper --seeds 1 --out DIR
 
 The layout is fixed, so every task is judged from all 58 starts.  `seconds` is the one column that
 differs from run to run.
@@ -9,29 +9,31 @@ differs from run to run.
 
 from __future__ import annotations
 
-import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.learning.deep import training as deep
+from taskalgebra.envs.boxman.recipes import RECIPES
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.logic.formulas import parse
-from taskalgebra.paper.experiments.boxman_tables import (
+from taskalgebra.paper.experiments.boxman.tables import (
     all_tasks,
     play_table,
     returns_on_cells,
     starts,
 )
-from taskalgebra.paper.experiments.boxman_training import RECIPES, train
-from taskalgebra.paper.experiments.record import Result, Table, as_json
-from taskalgebra.skills.network_store import read_manifest
+from taskalgebra.paper.experiments.boxman.training import train
+from taskalgebra.paper.experiments.command import command
+from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.progress import Listener, silent
+from taskalgebra.skills import store
 from taskalgebra.theory.tables import compose_values
 
 FIVE = ("blue", "square", "blue | square", "blue & square", "blue ^ square")
-EXACT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,29 +46,26 @@ class Config:
     """Seeds 0, 1, …"""
 
 
-def judge(world: Boxman, networks: deep.Networks) -> dict[str, float]:
+def judge(world: Boxman, family: NetworkFamily) -> dict[str, float]:
     """Scores and success of the paper's five tasks, composed, and of all goal sets.
 
     All goal sets are there where one network serves all tasks; else they are NaN.
     """
     codes = starts(world, 0, 0)
-    plan = networks.plan()
-    values = dict(zip(networks.tasks, plan.values, strict=True))
+    values = family.named
     screens = world.games(1).frames(codes)
     five = []
     for text in FIVE:
-        q_bar = compose_values(parse(text, values), values, plan.bounds).q_bar(screens)
+        q_bar = compose_values(parse(text, values), values, family.bounds).q_bar(screens)
         five.append(play_table(world, codes, world.find_task(text), q_bar[None]))
     found = {
         "five_worst_score": min(outcome.score for outcome in five),
         "five_success": min(float(outcome.success.mean()) for outcome in five),
-        "five_optimal": float(
-            all(np.all(outcome.optimal - outcome.returns <= EXACT) for outcome in five)
-        ),
+        "five_optimal": float(all(outcome.n_optimal == len(codes) for outcome in five)),
     }
     subsets = []
-    if len(networks.networks) == 1:
-        table = returns_on_cells(world, networks.networks[0], codes)
+    if len(family.reaches) == 1:
+        table = returns_on_cells(world, family.reaches[0], codes)
         subsets = [
             play_table(world, codes, task, table + task.goal_reward[:, None])
             for task in all_tasks(world)
@@ -78,32 +77,24 @@ def judge(world: Boxman, networks: deep.Networks) -> dict[str, float]:
     return found
 
 
-def run(config: Config, out: Path, listen: deep.Listener | None = None) -> Result:
+def run(config: Config, out: Path, listener: Listener = silent) -> Result:
     """Train with each seed below `out / seeds`, and judge."""
     recipe, name = RECIPES[config.recipe], config.recipe
     rows = []
     for seed in range(config.seeds):
         folder = out / "seeds" / str(seed)
-        networks = train(name, folder, recipe=replace(recipe, seed=seed), listen=listen)
-        seconds = read_manifest(folder / name)["training"]["seconds"]
-        found = judge(recipe.make_world(), networks)
-        rows.append((seed, recipe.settings.n_updates, seconds, *found.values()))
+        family = train(name, folder, recipe=replace(recipe, seed=seed), listener=listener)
+        seconds = store.manifest(folder / name)["training"]["seconds"]
+        found = judge(Boxman(**recipe.world), family)
+        rows.append((seed, recipe.learner.settings.n_updates, seconds, *found.values()))
     columns = ("seed", "updates", "seconds", *found)
     result = f"{name.replace('-', '_')}_seeds"
     return Result(result, as_json(config), {result: Table.of_rows(columns, rows)})
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description="Train a recipe with several seeds.")
-    parser.add_argument("recipe", choices=["boxman", "boxman-paper"])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("trained"))
-    given = parser.parse_args(arguments)
-    result = run(Config(given.recipe, given.seeds), given.out)
-    result.save(given.out)
-    print(result.table.to_csv())
-    return 0
+    return command(Config, run, arguments)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,11 @@ from taskalgebra.apps.playground.schema import Cell, Formula, Request, TaskCount
 from taskalgebra.arrays import Image
 from taskalgebra.skills.catalogue import SHIPPED_AT
 
+PATH = "/api/boxman/play"
 MISSING_TORCH = 'Boxman needs torch: pip install "taskalgebra[deep]"'
 
 
-class BoxmanRequest(Request):
+class EpisodeRequest(Request):
     """An episode of Boxman: which skills, which task, and where it starts."""
 
     skills: Literal["boxman", "boxman-random", "boxman-touch"] = "boxman"
@@ -39,7 +40,7 @@ class BoxmanRequest(Request):
     )
 
 
-class BoxmanAnswer(BaseModel):
+class EpisodeAnswer(BaseModel):
     """A whole episode: what the network saw, did and got."""
 
     model_config = ConfigDict(extra="forbid")
@@ -76,7 +77,7 @@ def skills_of(name: str) -> ta.Skills:
     return ta.load(SHIPPED_AT / name)
 
 
-def play(request: BoxmanRequest) -> bytes:
+def play(request: EpisodeRequest) -> bytes:
     """Play an episode; the answer as JSON.
 
     All episodes with the same skills are played on one board: one at a time.  They are played on
@@ -94,7 +95,7 @@ def play(request: BoxmanRequest) -> bytes:
     return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _episode(request: BoxmanRequest, start: float) -> dict[str, Any]:
+def _episode(request: EpisodeRequest, start: float) -> dict[str, Any]:
     skills = skills_of(request.skills)
     agent, written, answer = compose(skills, request.expression, tuple(skills.tasks))
     env: Any = skills.env
@@ -132,7 +133,7 @@ def _episode(request: BoxmanRequest, start: float) -> dict[str, Any]:
     }
 
 
-def _program(request: BoxmanRequest, expression: str) -> str:
+def _program(request: EpisodeRequest, expression: str) -> str:
     """The calls of `_episode` as a program."""
     moved = ""
     if request.agent is not None:

@@ -20,9 +20,9 @@ from taskalgebra.arrays import Array, BoolArray, IntArray
 from taskalgebra.compiled import kernel
 from taskalgebra.envs.boxman.board import MOVES, STEP_REWARD, Codes, distances_to
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.learning.deep.values import extremes
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
+from taskalgebra.theory.reach import extremes
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import compose
 

@@ -6,20 +6,18 @@ the paper's assumptions allow.
 
 from __future__ import annotations
 
-from taskalgebra.paper.experiments.record import Result
-from taskalgebra.paper.experiments.theorems import PRINTED
-from taskalgebra.paper.experiments.verdicts import Claim, Question, Verdict, judged
+from collections.abc import Iterator
+
+from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
+from taskalgebra.paper.results.labels import PRINTED
+from taskalgebra.paper.results.record import Result
 
 ACTIONS = (
     "False where a terminal reward depends on the action, which Assumptions 1 and 2 allow: {}. "
     "True where it does not, and this library requires that."
 )
 STATEMENTS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "Theorem 1": (
-        ("Theorem 1",),
-        "Under Assumption 2 tasks form a Boolean algebra.",
-        "",
-    ),
+    "Theorem 1": (("Theorem 1",), "Under Assumption 2 tasks form a Boolean algebra.", ""),
     "Lemma 1": (
         ("Definition 3", "Lemma 1"),
         "Rewards and values of a task are the largest of its extended ones over goals: "
@@ -48,8 +46,8 @@ STATEMENTS: dict[str, tuple[tuple[str, ...], str, str]] = {
 """Place in the paper: the items tried, the statement, and why it may be false as printed."""
 
 
-def _theorems(result: Result) -> list[Claim]:
-    claims = []
+def theorems(result: Result) -> Iterator[Claim]:
+    """Every statement against the equations that were tried."""
     for where, (items, statement, why) in STATEMENTS.items():
         rows = [row for row in result.table.rows() if row["item"] in items]
         covered = [row for row in rows if row["place"] != PRINTED]
@@ -63,20 +61,14 @@ def _theorems(result: Result) -> list[Claim]:
         for row in printed:
             words.append(f"outside the proof: {row['broken']} of {row['equations']} broken")
         broken = sum(row["broken"] for row in covered)
-        claims.append(
-            judged(
-                where,
-                statement,
-                "; ".join(words),
-                Verdict.FAILS
-                if broken
-                else Verdict.PART
-                if any(row["broken"] for row in printed)
-                else Verdict.HOLDS,
-                f"{broken:,} equations are broken." if broken else why,
-            )
+        yield judged(
+            where,
+            statement,
+            "; ".join(words),
+            Verdict.FAILS
+            if broken
+            else Verdict.PART
+            if any(row["broken"] for row in printed)
+            else Verdict.HOLDS,
+            f"{broken:,} equations are broken." if broken else why,
         )
-    return claims
-
-
-QUESTIONS: tuple[Question, ...] = (Question(("theorems",), _theorems),)

@@ -16,11 +16,11 @@ from taskalgebra.arrays import Array
 from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.threads import one_thread
-from taskalgebra.paper.experiments.boxman_exact import ExactSkills
-from taskalgebra.paper.experiments.boxman_settings import FIXED, SETTINGS, TOUCH, world_of
-from taskalgebra.paper.experiments.boxman_tables import play_table, screens, starts
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.boxman.settings import SETTINGS, exact_skills, world_of
+from taskalgebra.paper.experiments.boxman.tables import play_table, screens, starts
+from taskalgebra.paper.results.labels import FIXED, TOUCH
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
@@ -32,7 +32,7 @@ SHOWN = (FIXED, TOUCH)
 
 @dataclass(frozen=True)
 class Config:
-    """Look at one layout a setting."""
+    """Look at one layout per setting."""
 
     layout_seed: int = 3
     """Of the random layout by touch."""
@@ -42,10 +42,7 @@ QUICK = Config()
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 
@@ -54,7 +51,7 @@ def run(
     """
     cells: list[tuple[object, ...]] = []
     objects: list[tuple[object, ...]] = []
-    errors: list[tuple[object, ...]] = []
+    errors: list[dict[str, object]] = []
     names: tuple[str, ...] = ()
     for name in SHOWN:
         own, setting = skills[name], SETTINGS[name]
@@ -64,13 +61,12 @@ def run(
         (batch,) = screens(world, code)
         with one_thread():
             learned = q_bars([agent.values for agent in agents], batch)
-        if own.networks is None:
-            raise ValueError(f"{own!r} are no networks")
-        exact = ExactSkills(world, own.tasks, code, own.networks.settings.low)
+        exact = exact_skills(own, code)
         for text, agent, q_bar in zip(setting.tasks, agents, learned, strict=True):
             (best,) = exact.q_bar(agent.expression)
             cells += _cells(world, (name, text), q_bar, best)
-            errors.append((name, text, *_errors(world, code, agent.task, q_bar, best)))
+            off = _errors(world, code, agent.task, q_bar, best)
+            errors.append({"setting": name, "task": text, **off})
         for number, place in enumerate(code[0, 2:].tolist()):
             row, column = world.board.cells[place].tolist()
             wanting = " ; ".join(
@@ -89,19 +85,7 @@ def run(
             f"{NAME}_objects": Table.of_rows(
                 ("setting", "object", "row", "column", "wanted_by"), objects
             ),
-            f"{NAME}_errors": Table.of_rows(
-                (
-                    "setting",
-                    "task",
-                    "largest_error",
-                    "mean_error",
-                    "largest_error_of_v",
-                    "mean_error_of_v",
-                    "optimal_starts",
-                    "starts",
-                ),
-                errors,
-            ),
+            f"{NAME}_errors": Table.of_dicts(errors),
         },
     )
 
@@ -135,7 +119,7 @@ def _by_goal(q_bar: Array) -> Array:
 
 def _errors(
     world: Boxman, code: Codes, task: Task, learned: Array, exact: Array
-) -> tuple[float, float, float, float, int, int]:
+) -> dict[str, object]:
     """How far values are off, on cells on which an episode of the task can be; and actions."""
     reachable = np.ones(world.board.n_cells, np.bool_)
     if world.by_touch:
@@ -145,6 +129,12 @@ def _errors(
     first[:, 0] = np.flatnonzero(reachable)
     first[:, 1] = 0
     played = play_table(world, first, task, learned[None])
-    numbers = (apart[:, :-1].max(), apart[:, :-1].mean(), apart[:, -1].max(), apart[:, -1].mean())
-    a, b, c, d = (round(float(number), 6) for number in numbers)
-    return a, b, c, d, played.n_optimal, len(first)
+    v_bar, v = apart[:, :-1], apart[:, -1]
+    return {
+        "largest_error": round(float(v_bar.max()), 6),
+        "mean_error": round(float(v_bar.mean()), 6),
+        "largest_error_of_v": round(float(v.max()), 6),
+        "mean_error_of_v": round(float(v.mean()), 6),
+        "optimal_starts": played.n_optimal,
+        "starts": len(first),
+    }

@@ -18,16 +18,12 @@ from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.picture import CELL, draw_agent
 from taskalgebra.learning.deep.threads import one_thread
-from taskalgebra.paper.experiments import boxman_values
-from taskalgebra.paper.experiments.boxman_settings import (
-    RANDOM,
-    SETTINGS,
-    expression_text,
-    world_of,
-)
-from taskalgebra.paper.experiments.boxman_tables import starts
-from taskalgebra.paper.experiments.parallel import Progress
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.experiments.boxman import values
+from taskalgebra.paper.experiments.boxman.settings import SETTINGS, expression_text, world_of
+from taskalgebra.paper.experiments.boxman.tables import starts
+from taskalgebra.paper.results.labels import RANDOM
+from taskalgebra.paper.results.parallel import Progress
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
 
@@ -43,7 +39,7 @@ class Config:
     """Of each task."""
     seed: int = 5
     """Of the starts."""
-    layout_seed: int = boxman_values.Config().layout_seed
+    layout_seed: int = values.Config().layout_seed
     """Of the random layout by touch; the values are shown on the same one."""
 
 
@@ -51,10 +47,7 @@ QUICK = Config(episodes=2)
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 
@@ -67,7 +60,7 @@ def run(
     for i, (name, own) in enumerate(skills.items()):
         world = world_of(own)
         rng = np.random.default_rng((config.seed, i))
-        shown = boxman_values.layout(world, config.layout_seed)
+        shown = values.layout(world, config.layout_seed)
         for text in SETTINGS[name].shown:
             agent = own[expression_text(text)]
             codes = _starts(world, agent, shown, name == RANDOM, config.episodes, rng)
@@ -126,12 +119,7 @@ def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
 
 
 def _starts(
-    world: Boxman,
-    agent: Agent,
-    shown: Codes,
-    anywhere: bool,
-    n: int,
-    rng: np.random.Generator,
+    world: Boxman, agent: Agent, shown: Codes, anywhere: bool, n: int, rng: np.random.Generator
 ) -> Codes:
     """Starts that show something: not next to what is wanted, and on one layout not together."""
     distance = world.board.distance
@@ -161,7 +149,7 @@ def _episode(
     world.task = agent.task
     observation, _ = world.reset(options={"code": code.tolist()})
     played, earned, ended = [_standing(world)], 0.0, False
-    while not ended and len(played) <= world.max_steps:
+    while not ended and len(played) <= world.max_episode_steps:
         observation, reward, ended, _, _ = world.step(agent.act(observation))
         earned += reward
         played.append(_standing(world))

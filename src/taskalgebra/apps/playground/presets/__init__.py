@@ -6,7 +6,9 @@ from functools import cache
 from typing import Any
 
 import taskalgebra as ta
-from taskalgebra.apps.playground import boxman
+from taskalgebra.apps.playground.presets import boxman as game
+
+__all__ = ["game", "presets"]
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 """Of goals, told apart by colour-blind readers as well: Okabe and Ito's, with grey for black."""
@@ -22,7 +24,7 @@ SKILLS = {
 @cache
 def presets() -> list[dict[str, Any]]:
     """What the page can start from, as JSON documents."""
-    playable = boxman.available()
+    playable = game.available()
     goals = ta.Boxman().space.goal_names
     return [
         {
@@ -46,7 +48,7 @@ def presets() -> list[dict[str, Any]]:
                 for name, (title, tasks) in SKILLS.items()
             ],
             "available": playable,
-            **({} if playable else {"reason": boxman.MISSING_TORCH}),
+            **({} if playable else {"reason": game.MISSING_TORCH}),
         },
     ]
 

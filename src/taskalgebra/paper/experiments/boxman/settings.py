@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import taskalgebra.skills.skills as shipped
+from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.skills.network_store import read_manifest
+from taskalgebra.learning.deep.family import NetworkFamily
+from taskalgebra.paper.experiments.boxman.exact import ExactSkills
+from taskalgebra.paper.results.labels import FIXED, RANDOM, TOUCH
+from taskalgebra.skills import store
+from taskalgebra.skills.catalogue import SHIPPED_AT
+from taskalgebra.skills.making import load
 from taskalgebra.skills.skills import Skills
 
-FIXED, RANDOM, TOUCH = "fixed", "random", "touch"
 OR, AND, XOR = "blue | square", "blue & square", "blue ^ square"
 
 
@@ -36,17 +40,7 @@ SETTINGS: dict[str, Setting] = {
     RANDOM: Setting(
         "boxman-random",
         ("blue", "square", "purple"),
-        (
-            "beige",
-            "circle",
-            OR,
-            AND,
-            XOR,
-            "~blue",
-            "~square",
-            "blue & ~square",
-            "~(blue | square)",
-        ),
+        ("beige", "circle", OR, AND, XOR, "~blue", "~square", "blue & ~square", "~(blue | square)"),
         ("~(blue | square)",),
         True,
     ),
@@ -70,27 +64,35 @@ def expression_text(task: str) -> str:
 
 def world_of(skills: Skills) -> Boxman:
     """The world that skills are played in."""
-    if not isinstance(skills.world, Boxman) or skills.networks is None:
-        raise ValueError(f"{skills!r} are no networks that play Boxman")
-    return skills.world
+    if not isinstance(skills.env, Boxman):
+        raise ValueError(f"{skills!r} are not networks that play Boxman")
+    return skills.env
 
 
-def directory_of(setting: str, directory: Path | None) -> Path:
-    """Where the skills of a setting are: below a directory, or those that come with the library."""
-    return (shipped.SHIPPED_AT if directory is None else directory) / SETTINGS[setting].skills
+def exact_skills(skills: Skills, codes: Codes) -> ExactSkills:
+    """Exact values of the same base tasks on some layouts, clamped as the networks clamp theirs."""
+    world = world_of(skills)
+    assert isinstance(skills.family, NetworkFamily)
+    return ExactSkills(world, skills.tasks, codes, skills.family.settings.returns[0])
 
 
-def load_skills(directory: Path | None = None) -> dict[str, Skills]:
-    """The skills of all settings.
+@dataclass(frozen=True)
+class Shelf:
+    """The skills of all settings, and hashes: results are of these weights and no others."""
 
-    Raises:
-        StoreError: some are missing or damaged.
-    """
-    return {name: shipped.load(directory_of(name, directory)) for name in SETTINGS}
+    skills: Mapping[str, Skills]
+    digests: Mapping[str, str]
 
+    @classmethod
+    def load(cls, directory: Path | None = None) -> Shelf:
+        """The skills below a directory, or those that come with the library.
 
-def digests(directory: Path | None = None) -> Mapping[str, str]:
-    """For each setting a hash of its skills: results are of these weights and no others."""
-    return {
-        name: str(read_manifest(directory_of(name, directory))["sha256"])[:16] for name in SETTINGS
-    }
+        Raises:
+            StoreError: some are missing or damaged.
+        """
+        below = SHIPPED_AT if directory is None else directory
+        places = {name: below / setting.skills for name, setting in SETTINGS.items()}
+        return cls(
+            {name: load(place) for name, place in places.items()},
+            {name: str(store.manifest(place)["sha256"])[:16] for name, place in places.items()},
+        )

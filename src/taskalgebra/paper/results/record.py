@@ -43,6 +43,11 @@ class Table(Mapping[str, Column]):
         columns = list(zip(*rows, strict=True)) or [() for _ in names]
         return cls(dict(zip(names, columns, strict=True)))
 
+    @classmethod
+    def of_dicts(cls, rows: Sequence[Mapping[str, Any]]) -> Table:
+        """A table from one or more rows with the same names in the same order."""
+        return cls.of_rows(list(rows[0]), (list(row.values()) for row in rows))
+
     def __getitem__(self, name: str) -> Column:
         """One column."""
         if name not in self._columns:

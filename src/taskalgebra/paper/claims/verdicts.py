@@ -8,13 +8,13 @@ does *not* hold.  Where it does not hold in full, the reason is given.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from taskalgebra import files
-from taskalgebra.paper.experiments.record import Result, Table
+from taskalgebra.paper.results.record import Result, Table
 
 CLOSE = 0.1
 """The cost of one step: a mean return this near to the optimum is *very close* to it."""
@@ -95,8 +95,9 @@ class Question:
     """What is asked of some results: the claims about them."""
 
     needs: tuple[str, ...]  # the experiments whose results `judge` takes
-    judge: Callable[..., list[Claim]]
-    figures: tuple[str, ...] = ()  # the figures that show these claims
+    judge: Callable[..., Iterable[Claim]]
+    figures: tuple[str, ...] = ()  # that show these claims; in a record of a figure, further ones
+    ours: bool = False  # whether it goes beyond the paper
 
 
 def answer(questions: Sequence[Question], results: Mapping[str, Result]) -> list[Claim]:
@@ -132,16 +133,10 @@ def load(directory: Path) -> list[Claim]:
     path = directory / "claims.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            Claim(
-                **{
-                    **fields,
-                    "verdict": Verdict(fields["verdict"]),
-                    "figures": tuple(fields["figures"]),
-                }
-            )
-            for fields in content
-        ]
+        for fields in content:
+            fields["verdict"] = Verdict(fields["verdict"])
+            fields["figures"] = tuple(fields["figures"])
+        return [Claim(**fields) for fields in content]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{path} holds no claims: {error}; run again: taskalgebra reproduce"

@@ -19,11 +19,12 @@ from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import FIXED, Boxman
 from taskalgebra.envs.boxman.games import all_cells, follow
 from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.learning.deep.family import NetworkFamily
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.learning.deep.threads import one_thread
-from taskalgebra.learning.deep.training import Networks, Score
-from taskalgebra.learning.deep.values import GoalReturns
-from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
-from taskalgebra.paper.experiments.parallel import Progress, spread
+from taskalgebra.learning.deep.training import Score
+from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
+from taskalgebra.paper.results.parallel import Progress, spread
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ, q_bars
@@ -96,9 +97,9 @@ def screens(world: Boxman, codes: Codes) -> Iterator[NDArray[np.uint8]]:
         yield games.frames(all_cells(some, world.board.n_cells))
 
 
-def returns_on_cells(world: Boxman, network: GoalReturns, codes: Codes) -> Array:
+def returns_on_cells(world: Boxman, network: NetworkReach, codes: Codes) -> Array:
     """[layouts, cells, G, A], what a network sees from every cell."""
-    parts = [network.look(batch) for batch in screens(world, layouts(world, codes))]
+    parts = [network.returns(batch) for batch in screens(world, layouts(world, codes))]
     values = np.concatenate(parts)
     return values.reshape(-1, world.board.n_cells, network.n_goals, values.shape[-1])
 
@@ -145,7 +146,7 @@ def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.in
         by_touch=world.by_touch,
         goal_reward=task.goal_reward,
         step_reward=STEP_REWARD,
-        max_steps=world.max_steps,
+        max_steps=world.max_episode_steps,
     )
     success = (goals >= 0) & wanted[goals]
     return Outcome(task, returns, world.optimal_returns(codes, task), success, steps, goals)
@@ -164,18 +165,18 @@ def worst_score(world: Boxman, tasks: Sequence[Task], n: int = 100, seed: int = 
     """
     codes = starts(world, n, seed)
 
-    def score(networks: Networks) -> float:
-        (network,) = networks.networks
+    def score(family: NetworkFamily) -> float:
+        (network,) = family.reaches
         table = returns_on_cells(world, network, codes)
-        if not networks.shared:
-            low = networks.settings.low
+        if not family.shared:
+            low = family.settings.returns[0]
             return min(
-                aimed_score(world, codes, task, table, low) for task in networks.tasks.values()
+                aimed_score(world, codes, task, table, low) for task in family.tasks.values()
             )
-        own = networks.settings.own_rewards
+        own = family.settings.own_rewards
         return min(
             play_table(world, codes, task, table + task.goal_reward[:, None]).score
-            for task in (networks.tasks.values() if own else tasks)
+            for task in (family.tasks.values() if own else tasks)
         )
 
     return score

@@ -19,9 +19,13 @@ import numpy as np
 from taskalgebra.envs.boxman import env as boxman
 from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.paper.experiments.boxman_exact import ExactSkills
-from taskalgebra.paper.experiments.boxman_settings import SETTINGS, expression_text, world_of
-from taskalgebra.paper.experiments.boxman_tables import (
+from taskalgebra.paper.experiments.boxman.settings import (
+    SETTINGS,
+    exact_skills,
+    expression_text,
+    world_of,
+)
+from taskalgebra.paper.experiments.boxman.tables import (
     Outcome,
     actions_on_cells,
     all_tasks,
@@ -30,37 +34,21 @@ from taskalgebra.paper.experiments.boxman_tables import (
     play_table,
     starts,
 )
-from taskalgebra.paper.experiments.parallel import Progress, part
-from taskalgebra.paper.experiments.record import Result, Table, as_json
+from taskalgebra.paper.results.labels import AGENT, EXACT, FIXED, OPTIMAL, RANDOM, TOUCH
+from taskalgebra.paper.results.parallel import Progress, part
+from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 
 NAME = "boxman_returns"
-COLUMNS = (
-    "setting",
-    "task",
-    "kind",
-    "episodes",
-    "mean",
-    "mean_low",
-    "mean_high",
-    "optimum",
-    "score",
-    "success",
-    "success_low",
-    "success_high",
-    "failures",
-    "cut_off",
-    "optimal_episodes",
-    "exact_composition",
-    "score_of_exact",
-    "score_to_exact",
+OF_SUBSETS = (
+    *("setting", "objects", "n_objects", "expression", "mean", "optimum", "score", "success"),
+    *("failures", "optimal_episodes", "episodes"),
 )
-AGENT, OPTIMAL, EXACT = "composed networks", "optimal policy", "exact composition"
 _NORMAL_95 = 1.96
-_SHARE = {"fixed": 0.01, "random": 0.55, "touch": 0.44}  # of the time; only progress is told by it
+_SHARE = {FIXED: 0.01, RANDOM: 0.55, TOUCH: 0.44}  # of the time; only progress is told by it
 
 
 @dataclass(frozen=True)
@@ -77,17 +65,14 @@ QUICK = Config(episodes=20)
 
 
 def run(
-    config: Config,
-    skills: Mapping[str, Skills],
-    workers: int = 2,
-    progress: Progress | None = None,
+    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
 ) -> Result:
     """Run the experiment.
 
     The main table has one row a setting and task.  `boxman_returns_counts` counts episodes by
     return and outcome.  `boxman_subsets` has one row for each of the 63 sets of objects.
     """
-    rows: list[tuple[object, ...]] = []
+    rows: list[dict[str, object]] = []
     counts: list[tuple[object, ...]] = []
     subsets: list[tuple[object, ...]] = []
     done = 0.0
@@ -98,11 +83,12 @@ def run(
         sets = [task for task in all_tasks(world) if setting.subsets and task in own]
         every = [*agents, *(own[task] for task in sets)]
         outcomes = _play(world, codes, every, workers, part(progress, done, done + _SHARE[name]))
-        exact = _exact(own, world, codes)
+        exact = exact_skills(own, layouts(world, codes))
         for text, agent, outcome in zip(setting.tasks, agents, outcomes, strict=False):
             ceiling = play_table(world, codes, agent.task, exact.q_bar(agent.expression))
             kind = "base" if text in setting.base else "composed"
-            rows.append((name, text, kind, *_figures(world, outcome, ceiling)))
+            named = {"setting": name, "task": text, "kind": kind}
+            rows.append({**named, **_figures(world, outcome, ceiling)})
             counts += _counts((name, text), outcome, ceiling)
         for task, agent, outcome in zip(
             sets, every[len(agents) :], outcomes[len(agents) :], strict=True
@@ -113,26 +99,11 @@ def run(
         NAME,
         as_json(config),
         {
-            NAME: Table.of_rows(COLUMNS, rows),
+            NAME: Table.of_dicts(rows),
             f"{NAME}_counts": Table.of_rows(
                 ("setting", "task", "policy", "return", "outcome", "episodes"), counts
             ),
-            "boxman_subsets": Table.of_rows(
-                (
-                    "setting",
-                    "objects",
-                    "n_objects",
-                    "expression",
-                    "mean",
-                    "optimum",
-                    "score",
-                    "success",
-                    "failures",
-                    "optimal_episodes",
-                    "episodes",
-                ),
-                subsets,
-            ),
+            "boxman_subsets": Table.of_rows(OF_SUBSETS, subsets),
         },
     )
 
@@ -150,42 +121,34 @@ def _play(
     ]
 
 
-def _exact(skills: Skills, world: Boxman, codes: Codes) -> ExactSkills:
-    if skills.networks is None:
-        raise ValueError(f"{skills!r} are no networks")
-    low = skills.networks.settings.low
-    return ExactSkills(world, skills.tasks, layouts(world, codes), low)
-
-
-def _figures(world: Boxman, outcome: Outcome, ceiling: Outcome) -> tuple[object, ...]:
-    found = outcome.evaluation
-    reach = _NORMAL_95 * found.standard_error
+def _figures(world: Boxman, outcome: Outcome, ceiling: Outcome) -> dict[str, object]:
+    found, exact = outcome.evaluation, float(ceiling.returns.mean())
+    mean, reach = found.mean_return, _NORMAL_95 * found.standard_error
     low, high = found.success_interval
     if world.layout == boxman.FIXED:
         reach, low, high = 0.0, found.success_rate, found.success_rate
-    exact = float(ceiling.returns.mean())
-    numbers = (
-        found.mean_return,
-        found.mean_return - reach,
-        found.mean_return + reach,
-        found.optimal_return,
-        found.score,
-        found.success_rate,
-        low,
-        high,
-    )
-    return (
-        found.episodes,
-        *_rounded(*numbers),
-        found.episodes - found.n_success,
-        found.unfinished,
-        outcome.n_optimal,
-        *_rounded(exact, ceiling.score, found.mean_return / exact),
-    )
+    figures: dict[str, float] = {
+        "episodes": found.episodes,
+        "mean": mean,
+        "mean_low": mean - reach,
+        "mean_high": mean + reach,
+        "optimum": found.optimal_return,
+        "score": found.score,
+        "success": found.success_rate,
+        "success_low": low,
+        "success_high": high,
+        "failures": found.episodes - found.n_success,
+        "cut_off": found.unfinished,
+        "optimal_episodes": outcome.n_optimal,
+        "exact_composition": exact,
+        "score_of_exact": ceiling.score,
+        "score_to_exact": mean / exact,
+    }
+    return dict(zip(figures, _rounded(*figures.values()), strict=True))
 
 
 def _rounded(*numbers: float) -> tuple[float, ...]:
-    """Without the noise of summing in another order."""
+    """Without the noise of summing in another order; whole numbers stay whole."""
     return tuple(round(number, 9) for number in numbers)
 
 

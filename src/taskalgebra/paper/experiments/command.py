@@ -1,0 +1,43 @@
+"""Experiments that are run on their own: one option for each field of a configuration."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TypeVar
+
+from taskalgebra.paper.results.record import Result
+
+Config = TypeVar("Config")
+
+
+def command(
+    config: type[Config],
+    run: Callable[[Config, Path], Result],
+    arguments: Sequence[str] | None,
+    *,
+    out: Path = Path("trained"),
+    text: Callable[[Result], str] = lambda result: result.table.to_csv(),
+) -> int:
+    """Run an experiment as the command line asks, save its result and print it.
+
+    Args:
+        config: the configuration; its defaults are those of the options.
+        run: takes the configuration and the directory.
+        arguments: of the command line; None for those of this process.
+        out: the directory, unless `--out` names another.
+        text: what is printed.
+    """
+    parser = ArgumentParser(description=config.__doc__)
+    parser.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"default: {out}")
+    for own in fields(config):  # type: ignore[arg-type]
+        option = f"--{own.name.replace('_', '-')}"
+        parser.add_argument(option, type=type(own.default), default=own.default)
+    given = vars(parser.parse_args(arguments))
+    out = given.pop("out")
+    result = run(config(**given), out)
+    result.save(out)
+    print(text(result))
+    return 0
