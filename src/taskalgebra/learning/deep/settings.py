@@ -176,5 +176,6 @@ def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSetting
         v_min = -spacing * n_apart if v_min is None else v_min
     if v_max is None:
         best = float(env.space.r_universal.max()) if settings.own_rewards else 0.0
-        v_max = v_min + spacing * math.ceil((best - v_min) / spacing - 1e-9)
+        n_above = math.ceil((best - v_min) / spacing - 1e-9)
+        v_max = max(best, v_min + spacing * n_above)  # whatever the rounding
     return replace(settings, v_min=v_min, v_max=v_max, spacing=spacing, max_episode_steps=limit)
