@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from taskalgebra.learning import checkpoint, readable
+from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.learning.probe import penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener
@@ -67,12 +68,7 @@ class QLearning:
                 get stuck where no goal can be reached; or tasks end in goals of their own.
         """
         space = env.space
-        if not env.shared_absorbing:
-            raise ValueError(
-                "the tasks of this environment end in goals of their own (shared_absorbing=False), "
-                "which breaks Assumption 1: goals that a task does not want have no values to "
-                "learn; make it with shared_absorbing=True"
-            )
+        require_shared_absorbing(env)
         way = _InTables(self, space) if space.finite else _ByPlaying(self, env, seed)
         wanted = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
