@@ -10,10 +10,10 @@ import numpy as np
 from report import Report, best_times
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import And, Expression, Name, Not, Or, Xor, parse
-from taskalgebra.theory.values import GoalSetQ
-from taskalgebra.theory.tables import TableBounds, TabularQ, compose_values
 from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.tables import TableBounds, TabularQ, compose_values
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.theory.values import GoalSetQ
 from taskalgebra.worlds.finite import from_arrays
 
 S, G, A = 1000, 64, 5

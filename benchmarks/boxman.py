@@ -12,6 +12,7 @@ import tempfile
 
 import numpy as np
 import torch
+from taskalgebra.learning.deep.values import GoalReturns
 
 from report import Report, best_time
 from taskalgebra.envs.boxman.art import BODY, FLOOR, OBJECT, RING, WALL
@@ -22,7 +23,6 @@ from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.settings import preset
 from taskalgebra.learning.deep.training import Networks
-from taskalgebra.learning.deep.values import GoalReturns
 from taskalgebra.skills.skills import Skills
 from taskalgebra.worlds.finite import NO_GOAL
 

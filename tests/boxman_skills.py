@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from taskalgebra.learning.deep.values import NetworkReach
 
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
@@ -12,7 +13,6 @@ from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.settings import preset
 from taskalgebra.learning.deep.training import Networks
-from taskalgebra.learning.deep.values import GoalReturns
 from taskalgebra.paper.experiments.boxman_settings import SETTINGS
 from taskalgebra.skills.skills import Skills, network_store
 
@@ -48,7 +48,7 @@ def untrained(setting, seed=0):
         network = make_network(
             settings.network, goals.shape[1:], world.space.world.n_actions, head.n_outputs
         )
-        networks.append(GoalReturns(network, head, goals, numbers, 6, np.zeros(len(numbers))))
+        networks.append(NetworkReach(network, head, goals, numbers, 6, np.zeros(len(numbers))))
     rewards = np.stack([task.goal_reward for task in tasks.values()])
     return world, Networks(
         world.space, tasks, settings, tuple(networks), rewards, world.shared_absorbing
@@ -91,7 +91,7 @@ class Oracle:
             planned = planned_returns(world, code, wanted)
             self.known |= {s.tobytes(): row for s, row in zip(screens, planned, strict=True)}
 
-    def look(self, observations):
+    def returns(self, observations):
         return np.stack([self.known[screen.tobytes()] for screen in np.asarray(observations)])
 
 

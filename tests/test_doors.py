@@ -129,7 +129,7 @@ def test_tables_that_skills_share_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         SKILLS["top"].values.table[:] = 0
     with pytest.raises(ValueError, match="read-only"):
-        SKILLS.plan.bounds.tables.universal[:] = 0
+        SKILLS.family.bounds.tables.universal[:] = 0
 
 
 def test_steps_that_are_tiny_beside_the_goal_still_count():

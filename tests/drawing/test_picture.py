@@ -7,7 +7,7 @@ import pytest
 
 from taskalgebra.drawing.terminal import picture
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.skills.skills import solve
+from taskalgebra.skills.making import solve
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import from_text

@@ -23,7 +23,7 @@ def test_learned_skills_are_saved_and_loaded(tmp_path):
     skills = ta.learn(ta.FourRooms())
     skills.save(tmp_path / "rooms")
     loaded = ta.load(tmp_path / "rooms")
-    assert loaded.plan.error_bound is None
+    assert loaded.family.error_bound is None
     assert (loaded["top ^ left"].actions == skills["top ^ left"].actions).all()
 
 

@@ -3,12 +3,12 @@
 import io
 
 import pytest
+from taskalgebra.learning.progress import ShareProgress, TerminalProgress
 
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning import progress
-from taskalgebra.learning.progress import ShareProgress, TerminalProgress
 from taskalgebra.learning.q_learning import Stop, begin
-from taskalgebra.skills.skills import learn
+from taskalgebra.skills.making import learn
 
 
 class Terminal(io.StringIO):

@@ -8,8 +8,15 @@ import sys
 import pytest
 
 import taskalgebra as ta
-from taskalgebra.skills.catalogue import ENTRIES, base_tasks, completions, open_skills, open_world
-from taskalgebra.skills.skills import SHIPPED, catalogue
+from taskalgebra.skills import catalogue
+from taskalgebra.skills.catalogue import (
+    ENTRIES,
+    SHIPPED,
+    base_tasks,
+    completions,
+    open_skills,
+    open_world,
+)
 
 MAP = "#####\n#A.B#\n#.#.#\n#C..#\n#####\n"
 

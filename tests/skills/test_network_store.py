@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load, save
+from taskalgebra.learning.deep.values import ExtremeBounds, ReachBounds
 
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.learning.deep.checkpoint import weights_of
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
+from taskalgebra.learning.deep.weights import weights_of
 from taskalgebra.skills import network_store
-from taskalgebra.skills.folder import StoreError
 
 WORLD = corridor_world()
 SEEN = np.eye(10, dtype=np.float32)
@@ -84,7 +84,7 @@ def test_a_directory_holds_words_and_weights_named_after_their_contents(saved, n
 def test_weights_come_back_in_half_precision_and_all_else_as_it_was(saved, networks):
     read, manifest = network_store.read(saved, WORLD.space)
     assert manifest["n_networks"] == 1
-    (one,), (two,) = networks.networks, read.networks
+    (one,), (two,) = family.reaches, read.networks
     before, after = weights_of(one.network), weights_of(two.network)
     assert before.keys() == after.keys()
     for name, weight in before.items():
@@ -96,7 +96,7 @@ def test_weights_come_back_in_half_precision_and_all_else_as_it_was(saved, netwo
     assert (read.settings, read.shared) == (networks.settings, networks.shared)
     assert read.tasks == networks.tasks
     assert np.array_equal(read.goal_rewards, networks.goal_rewards)
-    np.testing.assert_allclose(two.look(SEEN), one.look(SEEN), atol=0.02)
+    np.testing.assert_allclose(two.returns(SEEN), one.returns(SEEN), atol=0.02)
 
 
 def test_what_was_read_is_written_to_the_same_bits(saved, tmp_path):
@@ -109,16 +109,16 @@ def test_most_of_a_file_is_in_half_precision(tmp_path):
     world = small_boxman()
     networks = trained(world)
     network_store.write(tmp_path / "s", networks, None, {})
-    n_weights = sum(w.size for w in weights_of(networks.networks[0].network).values())
+    n_weights = sum(w.size for w in weights_of(family.reaches[0].network).values())
     assert data_file(tmp_path / "s").stat().st_size < 2 * n_weights + 40_000
 
 
 @pytest.mark.parametrize(
     ("world", "settings", "bounds"),
     [
-        (small_boxman(), short("paper"), ShiftedBounds),
+        (small_boxman(), short("paper"), ReachBounds),
         (small_boxman(collect="touch"), short(), ExtremeBounds),
-        (small_boxman(layout="random"), short(categorical=False), ShiftedBounds),
+        (small_boxman(layout="random"), short(categorical=False), ReachBounds),
     ],
     ids=["paper", "touch", "scalar"],
 )
@@ -129,7 +129,7 @@ def test_skills_come_back_with_their_world_and_act_the_same(tmp_path, world, set
     )
     skills.save(tmp_path / "skills")
     loaded = ta.load(tmp_path / "skills")
-    assert isinstance(loaded.plan.bounds, bounds)
+    assert isinstance(loaded.family.bounds, bounds)
     assert (list(loaded.tasks), loaded.space.world) == (list(skills.tasks), world.space.world)
     assert (loaded.world.layout, loaded.world.collect) == (world.layout, world.collect)
     frames = world.vector(60).reset(seed=0)[0]
@@ -188,7 +188,7 @@ def test_loading_warns_of_nothing(saved):
 
 def test_means_of_vectors_keep_their_precision_and_large_weights_their_size(tmp_path):
     networks = trained()
-    network = networks.networks[0].network
+    network = family.reaches[0].network
     with torch.no_grad():
         network.state_mean[0] = 1000.3
         network.goal_mean[1] = 1e6
@@ -214,7 +214,7 @@ def test_saving_again_replaces_the_old_networks(saved):
 
 
 def broken(networks):
-    (source,) = networks.networks
+    (source,) = family.reaches
     network = type(source.network)((10,), 3, source.head.n_outputs)
     network.load_state_dict(source.network.state_dict())
     with torch.no_grad():

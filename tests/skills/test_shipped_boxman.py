@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from taskalgebra.skills.network_store import read_manifest
 
 import taskalgebra as ta
 from taskalgebra.paper.experiments import boxman_tables as tables
 from taskalgebra.paper.experiments.boxman_exact import ExactSkills
 from taskalgebra.paper.experiments.boxman_training import RECIPES
 from taskalgebra.paper.experiments.record import load
-from taskalgebra.skills.network_store import read_manifest
-from taskalgebra.skills.skills import SHIPPED, SHIPPED_AT
+from taskalgebra.skills.catalogue import SHIPPED, SHIPPED_AT
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"
 TWELVE = (
@@ -41,7 +41,7 @@ def by_pick_up(request):
 def test_every_set_of_objects_is_collected_optimally(by_pick_up):
     world = by_pick_up.world
     codes = tables.starts(world, 50, seed=2020)
-    (network,) = by_pick_up.networks.networks
+    (network,) = by_pick_up.family.reaches
     returns = tables.returns_on_cells(world, network, codes)
     for task in tables.all_tasks(world):
         outcome = tables.play_table(world, codes, task, returns + task.goal_reward[:, None])
@@ -75,7 +75,7 @@ def test_composed_agents_play_the_real_game_by_touch(by_touch, expression):
 def test_by_touch_networks_earn_what_exact_values_compose_to(by_touch):
     world = by_touch.world
     codes = tables.starts(world, 50, seed=2020)
-    exact = ExactSkills(world, by_touch.tasks, codes, by_touch.networks.settings.low)
+    exact = ExactSkills(world, by_touch.tasks, codes, by_touch.networks.settings.v_min)
     agents = [by_touch[expression] for expression in SIX]
     chosen = tables.actions_on_cells(world, [agent.values for agent in agents], codes)
     for agent, actions in zip(agents, chosen, strict=True):

@@ -11,7 +11,8 @@ from taskalgebra.envs.world import World
 from taskalgebra.logic.expression import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import PlannedQ, plan
-from taskalgebra.skills.skills import Agent, load, solve
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.making import load, solve
 from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
@@ -146,7 +147,7 @@ def test_bare_worlds_are_solved_and_other_things_are_not():
 @pytest.mark.parametrize("name", ["forty goals", "slippery", "dead ends"])
 def test_composed_tables_are_minimum_maximum_and_mirror_of_the_base_tables(name):
     skills = solve(WORLDS[name]())
-    bounds = skills.plan.bounds.tables
+    bounds = skills.family.bounds.tables
     first, *_, last = [*skills, *skills]
     x, y = skills[first].values.table, skills[last].values.table
     dead = np.isneginf(bounds.universal)
@@ -296,9 +297,9 @@ def test_saved_skills_come_back_with_the_same_numbers_and_actions(name, tmp_path
     assert (one.mdp.goal_names, one.mdp.action_names) == (two.mdp.goal_names, two.mdp.action_names)
     assert np.array_equal(one.r_universal, two.r_universal)
     assert np.array_equal(one.r_empty, two.r_empty)
-    assert (loaded.plan.r_bar_min, loaded.plan.error_bound) == (
-        skills.plan.r_bar_min,
-        skills.plan.error_bound,
+    assert (loaded.family.r_bar_min, loaded.family.error_bound) == (
+        skills.family.r_bar_min,
+        skills.family.error_bound,
     )
     if two.mdp.cells is not None:
         assert loaded[base[0]].picture() == skills[base[0]].picture()
@@ -380,7 +381,7 @@ def test_a_state_that_does_not_exist_is_refused(kind, state):
     script = f"""
 from taskalgebra.planning import exact as planning
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.skills.skills import solve
+from taskalgebra.skills.making import solve
 if {kind!r} == "planned":
     planning.LARGEST_TABLE = 10
 agent = solve(FourRooms())["top"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from taskalgebra import files
-from taskalgebra.skills.folder import StoreError
-from taskalgebra.skills.skills import load, solve
+from taskalgebra.folder import StoreError
+from taskalgebra.skills.making import load, solve
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
 

@@ -10,9 +10,9 @@ from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import parse
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory import extended
-from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, compose
 from taskalgebra.theory.tables import TableBounds, TabularQ, compose_values
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, compose
 from taskalgebra.worlds.finite import from_arrays
 
 

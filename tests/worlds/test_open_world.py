@@ -17,9 +17,9 @@ from taskalgebra.logic.expression import all_functions
 from taskalgebra.planning.exact import Plan, optimal_v, q_bar_star
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import expression_of, minimal_base_tasks, n_expressible
-from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.worlds.grid import from_text
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -327,7 +327,7 @@ def test_episodes_are_cut_off_at_the_limit_of_the_caller_the_world_or_the_librar
     class Wanderer(ExtendedQ):
         """Always up: no goal is ever taken."""
 
-        bounds = SKILLS.plan.bounds
+        bounds = SKILLS.family.bounds
 
         def q_bar(self, observations):
             return np.tile(np.eye(5)[0], (len(observations), 4, 1))
@@ -337,7 +337,7 @@ def test_episodes_are_cut_off_at_the_limit_of_the_caller_the_world_or_the_librar
     given = agent.evaluate(10, max_steps=3)
     assert (given.unfinished, given.mean_steps, given.mean_return) == (10, 3.0, -0.375)
     assert agent.evaluate(10).mean_steps == 20.0
-    world.max_steps = 7
+    world.max_episode_steps = 7
     assert agent.evaluate(10).mean_steps == 7.0
     assert agent.evaluate(10).n_success == 0
 

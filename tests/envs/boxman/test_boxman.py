@@ -72,7 +72,7 @@ def test_spaces_are_those_of_the_paper(collect, actions):
     for name, task in world.tasks.items():
         assert task.desired.tolist() == [name in goal for goal in PAPER_OBJECTS]
     assert world.task == world.space.universal
-    assert world.max_steps == 20
+    assert world.max_episode_steps == 20
 
 
 @MODES
@@ -213,7 +213,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
         for r in range(1, 16)
     ]
     world = Boxman(board="\n".join([*rows, "#" * 17]), layout="random", objects=["blue square"])
-    assert world.max_steps > world.board.distance.max() + 2 > 100
+    assert world.max_episode_steps > world.board.distance.max() + 2 > 100
 
 
 @pytest.mark.parametrize(

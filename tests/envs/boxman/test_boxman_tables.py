@@ -5,6 +5,7 @@ import zlib
 import numpy as np
 import pytest
 import torch
+from taskalgebra.learning.deep.values import NetworkReach, ReachBounds, ReachQ
 
 from boxman_oracle import SlowBoxman
 from deep_worlds import BOARD, short, small_boxman
@@ -12,7 +13,6 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
-from taskalgebra.learning.deep.values import GoalReturns, NetworkQ, ShiftedBounds
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments import boxman_tables
 from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
@@ -55,7 +55,7 @@ def network_of(world, seed=0):
             network.last.weight.mul_(20.0)
     n = world.space.n_goals
     goals = frames_of_goals(world)
-    return GoalReturns(network, HEAD, goals, np.arange(n), n, np.zeros(n))
+    return NetworkReach(network, HEAD, goals, np.arange(n), n, np.zeros(n))
 
 
 class Whim:
@@ -64,7 +64,7 @@ class Whim:
     def __init__(self, world):
         self.n_goals, self.n_actions = world.space.n_goals, world.space.n_actions
 
-    def look(self, frames):
+    def returns(self, frames):
         shape = (self.n_goals, self.n_actions)
         seeds = [zlib.crc32(frame.tobytes()) for frame in frames]
         return np.stack([np.random.default_rng(seed).random(shape) for seed in seeds])
@@ -77,7 +77,7 @@ def played(world, codes, task, policy):
     n = len(codes)
     returns, steps, goals = np.zeros(n), np.zeros(n, np.int64), np.full(n, -1)
     on = np.ones(n, bool)
-    for _ in range(world.max_steps):
+    for _ in range(world.max_episode_steps):
         seen, rewards, ended, _, found = env.step(policy.actions(seen))
         returns += np.where(on, rewards, 0.0)
         steps += on
@@ -91,10 +91,10 @@ def test_playing_by_table_is_playing(world):
     codes = starts(world, 40, seed=3)
     source = Whim(world)
     table = returns_on_cells(world, source, codes)
-    bounds = ShiftedBounds(world.space, (source,))
+    bounds = ReachBounds(world.space, (source,))
     outcomes = set()
     for task in all_tasks(world)[:4]:
-        values = NetworkQ(source, task.goal_reward, bounds)
+        values = ReachQ(source, task.goal_reward, bounds)
         outcome = play_table(world, codes, task, table + task.goal_reward[:, None])
         returns, goals, steps, optimal = played(world, codes, task, GreedyPolicy(values))
         wanted = task.goal_reward == task.goal_reward.max()
@@ -149,8 +149,8 @@ def test_episodes_that_lead_nowhere_are_cut_off():
     upwards = np.tile(np.eye(5)[0], (1, 25, 2, 1))
     outcome = play_table(world, codes, world.tasks["blue"], upwards)
     assert not outcome.success.any()
-    assert (outcome.steps == world.max_steps).all()
-    np.testing.assert_allclose(outcome.returns, -0.1 * world.max_steps)
+    assert (outcome.steps == world.max_episode_steps).all()
+    np.testing.assert_allclose(outcome.returns, -0.1 * world.max_episode_steps)
 
 
 @EACH
@@ -170,7 +170,7 @@ def test_values_on_cells_are_those_of_the_screens(world):
         for cell in (0, 7, world.board.n_cells - 1):
             env.reset(options={"code": [cell, 0, *some[i, 2:]]})
             frame = env.frames_of(env.codes)
-            np.testing.assert_allclose(table[i, cell], source.look(frame)[0], atol=1e-5)
+            np.testing.assert_allclose(table[i, cell], source.returns(frame)[0], atol=1e-5)
 
 
 def test_many_layouts_are_shown_a_few_at_a_time(monkeypatch):
@@ -246,7 +246,7 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
                 continue
             best.append(2.0 + values[code[0], goal].max())
             cell, returned, reached = int(code[0]), 0.0, -1
-            for _ in range(world.max_steps):
+            for _ in range(world.max_episode_steps):
                 following = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
                 touched = [g for g in (0, 1) if code[2 + g] == following and following != cell]
                 returned, cell = returned - 0.1, following
@@ -280,7 +280,7 @@ def test_a_goal_that_is_walled_in_by_others_is_not_scored():
 def test_bounds_of_the_table_are_those_of_the_network():
     world = WORLDS["fixed"]
     source = network_of(world)
-    found = ShiftedBounds(world.space, (source,)).at(world.games(1).frames(starts(world, 0, 0)))
+    found = ReachBounds(world.space, (source,)).at(world.games(1).frames(starts(world, 0, 0)))
     assert isinstance(found, Bounds)
     table = returns_on_cells(world, source, starts(world, 0, 0))[0]
     np.testing.assert_allclose(found.universal, table + 2.0, atol=1e-5)

@@ -244,7 +244,7 @@ def test_the_best_policy_is_evaluated_at_the_optimum(collect):
         def actions(self, observations):
             return greedy.actions(np.array([number[frame.tobytes()] for frame in observations]))
 
-    result = play(world.task, batch, ByFrame(), episodes=120, max_steps=world.max_steps)
+    result = play(world.task, batch, ByFrame(), episodes=120, max_steps=world.max_episode_steps)
     assert result.mean_return == pytest.approx(result.optimal_return, abs=1e-12)
     assert (result.success_rate, result.unfinished) == (1.0, 0)
 

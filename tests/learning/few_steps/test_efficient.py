@@ -18,8 +18,8 @@ from taskalgebra.paper.experiments import efficient as experiment
 from taskalgebra.paper.experiments.record import load
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.theory.base_tasks import minimal_base_tasks
-from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
 from taskalgebra.worlds.grid import from_text
