@@ -10,9 +10,10 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
 from taskalgebra.logic.expression import all_functions, parse
 from taskalgebra.planning import exact as planning
-from taskalgebra.planning.exact import PlannedQ, plan
+from taskalgebra.planning.exact import plan
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import load, solve
+from taskalgebra.theory.reach import ReachQ
 from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.finite import from_arrays
@@ -140,7 +141,9 @@ def test_what_is_not_in_the_skills_is_got_as_none():
 def test_bare_worlds_are_solved_and_other_things_are_not():
     world = from_text("A.B")
     assert solve(world, {"a": "A"})["~a"].task.desired.tolist() == [False, True]
-    with pytest.raises(TypeError, match=r"'A\.B'; expected a World .*TaskSpace.*from_text"):
+    with pytest.raises(
+        TypeError, match=r"cannot solve 'A\.B'; expected an environment .*TaskSpace.*from_text"
+    ):
         solve("A.B", {"a": "A"})
 
 
@@ -329,7 +332,7 @@ def small_tables(monkeypatch):
 
 def test_large_worlds_get_values_that_are_computed_when_asked(small_tables):
     large = solve(ROOMS)
-    assert all(isinstance(agent.values, PlannedQ) for agent in large.values())
+    assert all(isinstance(agent.values, ReachQ) for agent in large.values())
     assert all(isinstance(agent.values, TabularQ) for agent in SKILLS.values())
     states = np.arange(108)
     for text in EXPRESSIONS:
