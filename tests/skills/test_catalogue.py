@@ -34,7 +34,7 @@ def test_entries_say_what_their_worlds_are():
 def test_base_tasks_of_networks_are_those_of_the_shipped_ones(name):
     skills = open_skills(name)
     assert tuple(skills) == ENTRIES[name].tasks
-    opened, played = open_world(name), skills.world
+    opened, played = open_world(name), skills.env
     assert (opened.layout, opened.collect) == (played.layout, played.collect)
 
 

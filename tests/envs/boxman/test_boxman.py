@@ -234,7 +234,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
         ),
         ({"board": "#.#"}, "a board of Boxman is square"),
         ({"task": "green"}, "green"),
-        ({"task": TaskSpace(OpenWorld(("a",), ("b",))).universal}, "belongs to another world"),
+        ({"task": TaskSpace(OpenWorld(("a",), ("b",))).universal}, "belongs to another space"),
     ],
 )
 def test_bad_arguments_are_refused_in_words(options, words):

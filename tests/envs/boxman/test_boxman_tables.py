@@ -5,14 +5,14 @@ import zlib
 import numpy as np
 import pytest
 import torch
-from taskalgebra.learning.deep.values import NetworkReach, ReachBounds, ReachQ
 
 from boxman_oracle import SlowBoxman
 from deep_worlds import BOARD, short, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.learning.deep.heads import head_of
-from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.networks import egocentric, make_network
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments import boxman_tables
 from taskalgebra.paper.experiments.boxman_exact import returns_by_touch
@@ -26,6 +26,7 @@ from taskalgebra.paper.experiments.boxman_tables import (
     worst_score,
 )
 from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 
 WORLDS = {
     "fixed": small_boxman(),
@@ -49,7 +50,7 @@ def network_of(world, seed=0):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = make_network(
-            "egocentric", world.observation_space.shape, world.space.n_actions, HEAD.n_outputs
+            egocentric, world.observation_space.shape, world.space.n_actions, HEAD.n_outputs
         )
         with torch.no_grad():
             network.last.weight.mul_(20.0)
@@ -58,8 +59,10 @@ def network_of(world, seed=0):
     return NetworkReach(network, HEAD, goals, np.arange(n), n, np.zeros(n))
 
 
-class Whim:
+class Whim(Reach):
     """Stands for a network: values at random for every screen, always the same for one."""
+
+    observation_ndim = 3
 
     def __init__(self, world):
         self.n_goals, self.n_actions = world.space.n_goals, world.space.n_actions
@@ -91,7 +94,7 @@ def test_playing_by_table_is_playing(world):
     codes = starts(world, 40, seed=3)
     source = Whim(world)
     table = returns_on_cells(world, source, codes)
-    bounds = ReachBounds(world.space, (source,))
+    bounds = ReachBounds(world.space, source)
     outcomes = set()
     for task in all_tasks(world)[:4]:
         values = ReachQ(source, task.goal_reward, bounds)
@@ -212,7 +215,7 @@ def test_the_score_for_training_is_that_of_the_worst_task():
     each = [play_table(world, codes, t, table + t.goal_reward[:, None]).score for t in tasks]
 
     class Trained:
-        networks, shared, settings = (source,), True, short()
+        reaches, shared, settings = (source,), True, short()
         tasks = {"blue": world.tasks["blue"]}  # noqa: RUF012
 
     score = worst_score(world, tasks)
@@ -247,9 +250,9 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
             best.append(2.0 + values[code[0], goal].max())
             cell, returned, reached = int(code[0]), 0.0, -1
             for _ in range(world.max_episode_steps):
-                following = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
-                touched = [g for g in (0, 1) if code[2 + g] == following and following != cell]
-                returned, cell = returned - 0.1, following
+                entered = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
+                touched = [g for g in (0, 1) if code[2 + g] == entered and entered != cell]
+                returned, cell = returned - 0.1, entered
                 if touched:
                     reached = touched[0]
                     break
@@ -260,12 +263,12 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
 
     class Trained:
         shared, settings, tasks = False, short(), {"square": task}
-        networks = (Whim(world),)
+        reaches = (Whim(world),)
 
     score = worst_score(world, [], n=30, seed=2)
-    table = returns_on_cells(world, Trained.networks[0], codes)
-    low = short().low
-    assert score(Trained) == aimed_score(world, codes, task, table, low) < 0.5
+    table = returns_on_cells(world, Trained.reaches[0], codes)
+    v_min = short().v_min
+    assert score(Trained) == aimed_score(world, codes, task, table, v_min) < 0.5
 
 
 def test_a_goal_that_is_walled_in_by_others_is_not_scored():
@@ -280,7 +283,7 @@ def test_a_goal_that_is_walled_in_by_others_is_not_scored():
 def test_bounds_of_the_table_are_those_of_the_network():
     world = WORLDS["fixed"]
     source = network_of(world)
-    found = ReachBounds(world.space, (source,)).at(world.games(1).frames(starts(world, 0, 0)))
+    found = ReachBounds(world.space, source).at(world.games(1).frames(starts(world, 0, 0)))
     assert isinstance(found, Bounds)
     table = returns_on_cells(world, source, starts(world, 0, 0))[0]
     np.testing.assert_allclose(found.universal, table + 2.0, atol=1e-5)

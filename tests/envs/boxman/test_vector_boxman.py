@@ -8,9 +8,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.vector import VectorBoxman
-from taskalgebra.evaluation.play import play
+from taskalgebra.evaluation.rollout import play
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.policy import GreedyPolicy, Policy
 from taskalgebra.theory.tasks import TaskSpace
 
 ID = "TaskAlgebra/Boxman-v0"
@@ -240,7 +240,9 @@ def test_the_best_policy_is_evaluated_at_the_optimum(collect):
     greedy = GreedyPolicy(q_bar_star(space, [space.from_desired(world.task.desired)]).values[0])
     number = {frame.tobytes(): s for s, frame in enumerate(frames_of_states(world))}
 
-    class ByFrame:
+    class ByFrame(Policy):
+        observation_ndim = 3
+
         def actions(self, observations):
             return greedy.actions(np.array([number[frame.tobytes()] for frame in observations]))
 
