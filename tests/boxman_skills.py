@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
-from taskalgebra.learning.deep.values import GoalReturns
 
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import all_cells
+from taskalgebra.envs.boxman.recipes import FAST
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.learning.deep.heads import head_of
-from taskalgebra.learning.deep.networks import make_network
-from taskalgebra.learning.deep.settings import preset
-from taskalgebra.learning.deep.training import Networks
+from taskalgebra.learning.deep.networks import egocentric, make_network
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS
-from taskalgebra.skills.skills import Skills, network_store
+from taskalgebra.skills import store
+from taskalgebra.skills.skills import Skills
+from taskalgebra.theory.reach import Reach
 
 LOW, STEP = -2.3, -0.1
 WORLDS = {
@@ -38,41 +42,45 @@ def goal_frames(world):
 
 def untrained(setting, seed=0):
     """Networks as they are before the first step of learning."""
-    world, settings = Boxman(**WORLDS[setting]), preset("fast", threads=1)
+    world, settings = Boxman(**WORLDS[setting]), replace(FAST.settings, threads=1)
     tasks = {name: world.tasks[name] for name in BASE[setting]}
     torch.manual_seed(seed)
-    networks = []
+    reaches = []
     for task in tasks.values() if world.by_touch else [None]:
         numbers = np.arange(6) if task is None else np.flatnonzero(world.wanted_by(task))
         goals, head = goal_frames(world)[numbers], head_of(settings)
-        network = make_network(
-            settings.network, goals.shape[1:], world.space.world.n_actions, head.n_outputs
-        )
-        networks.append(GoalReturns(network, head, goals, numbers, 6, np.zeros(len(numbers))))
+        network = make_network(egocentric, goals.shape[1:], world.space.n_actions, head.n_outputs)
+        reaches.append(NetworkReach(network, head, goals, numbers, 6, np.zeros(len(numbers))))
     rewards = np.stack([task.goal_reward for task in tasks.values()])
-    return world, Networks(
-        world.space, tasks, settings, tuple(networks), rewards, world.shared_absorbing
+    return world, NetworkFamily.of(
+        world.space,
+        tasks,
+        egocentric,
+        settings,
+        tuple(reaches),
+        rewards,
+        world.shared_absorbing,
     )
 
 
 def write_untrained(directory, seed=0):
     """Skills of all settings on disk."""
     for name, setting in SETTINGS.items():
-        world, networks = untrained(name, seed)
-        network_store.write(directory / setting.skills, networks, world.describe(), {})
+        world, family = untrained(name, seed)
+        store.write(directory / setting.skills, family, world)
 
 
 def planned_returns(world, code, wanted=None):
     """[cells, G, A], by value iteration on the finite world of a layout, clamped at LOW."""
     mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=wanted)
     n_cells, n_goals = world.board.n_cells, world.board.n_objects
-    following = mdp.successor.reshape(mdp.n_states, mdp.n_actions)[:n_cells]
+    next_states = mdp.successor.reshape(mdp.n_states, mdp.n_actions)[:n_cells]
     returns = np.empty((n_cells, n_goals, mdp.n_actions))
     for g in range(n_goals):
         v = np.full(mdp.n_states, LOW)
         v[n_cells + g] = 0.0
         while True:
-            q = np.maximum(LOW, STEP + v[following])
+            q = np.maximum(LOW, STEP + v[next_states])
             if np.array_equal(q.max(axis=1), v[:n_cells]):
                 break
             v[:n_cells] = q.max(axis=1)
@@ -80,8 +88,10 @@ def planned_returns(world, code, wanted=None):
     return returns
 
 
-class Oracle:
+class Oracle(Reach):
     """Looks like a network, and knows the planned returns of all screens of some layouts."""
+
+    observation_ndim = 3
 
     def __init__(self, world, codes, wanted=None):
         self.n_goals = 6
@@ -91,7 +101,7 @@ class Oracle:
             planned = planned_returns(world, code, wanted)
             self.known |= {s.tobytes(): row for s, row in zip(screens, planned, strict=True)}
 
-    def look(self, observations):
+    def returns(self, observations):
         return np.stack([self.known[screen.tobytes()] for screen in np.asarray(observations)])
 
 
@@ -99,17 +109,18 @@ def oracle_skills(setting, codes):
     """Skills that are perfect on some layouts."""
     world, blank = untrained(setting)
     kinds = [world.wanted_by(task) for task in blank.tasks.values()] if world.by_touch else [None]
-    networks = Networks(
+    family = NetworkFamily.of(
         world.space,
         blank.tasks,
+        blank.network,
         blank.settings,
         tuple(Oracle(world, codes, wanted) for wanted in kinds),
         blank.goal_rewards,
         blank.shared,
     )
-    return Skills(world.space, networks.tasks, networks.plan(), world, networks)
+    return Skills(family, world)
 
 
 def untrained_skills(setting, seed=0):
-    world, networks = untrained(setting, seed)
-    return Skills(world.space, networks.tasks, networks.plan(), world, networks)
+    world, family = untrained(setting, seed)
+    return Skills(family, world)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -10,8 +11,11 @@ import torch
 from gymnasium.vector import SyncVectorEnv
 
 from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.recipes import FAST, PAPER
 from taskalgebra.envs.goal_world import GoalWorld
-from taskalgebra.learning.deep.settings import preset
+from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep.dqn import Trainer
+from taskalgebra.learning.deep.learner import DeepQ
 
 torch.set_num_threads(1)
 
@@ -68,11 +72,14 @@ def corridor_world(make=corridors, **options):
     )
 
 
+NETWORKS = {"fast": networks.egocentric, "paper": networks.paper}
+
+
 def short(name="fast", **changes):
     """Settings of a training that takes less than a second, and learns next to nothing."""
     tiny = {
         "n_updates": 20,
-        "chapter": 8,
+        "updates_per_iteration": 8,
         "n_envs": 8,
         "learning_starts": 320,
         "replay_size": 300,
@@ -81,7 +88,21 @@ def short(name="fast", **changes):
         "steps_per_update": 8.0,
         "epsilon_steps": 100,
     }
-    return preset(name, **{**tiny, **changes})
+    recipe = {"fast": FAST, "paper": PAPER}[name]
+    return replace(recipe.settings, **{**tiny, **changes})
+
+
+def short_learner(name="fast", network=None, start=None, score=None, **changes):
+    """The same as a learner."""
+    made = NETWORKS[name] if network is None else network
+    return DeepQ(made, settings=short(name, **changes), start=start, score=score)
+
+
+def short_trainer(env, settings=None, seed=0, network=None, n_goals=None):
+    """A network in training; by default the one that goes with the settings."""
+    settings = short() if settings is None else settings
+    network = network or NETWORKS["paper" if settings.own_rewards else "fast"]
+    return Trainer(env, network, settings, seed, n_goals)
 
 
 def digest(arrays):

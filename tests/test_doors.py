@@ -16,7 +16,6 @@ CORRIDOR = ta.from_text("A..B")
 
 REFUSED = {
     "an agent for a number": (lambda: SKILLS[5], TypeError, "expected an expression or a Task"),
-    "a batch where one is asked": (lambda: AGENT.act([0, 1]), ValueError, "act takes one obs"),
     "a state before the first": (lambda: AGENT.act(-1), ValueError, "states are 0 to 107"),
     "a state after the last": (lambda: AGENT.act(108), ValueError, "states are 0 to 107"),
     "half a state": (lambda: AGENT.act(1.5), ValueError, "whole numbers from 0 to 107"),
@@ -91,6 +90,15 @@ def test_it_is_refused_in_words(ask, kind, words):
     assert words in str(refusal.value)
 
 
+def test_a_batch_is_acted_on_as_its_observations_are():
+    states = [0, 1, 50, 107]
+    actions = AGENT.act(states)
+    assert actions.tolist() == [AGENT.act(state) for state in states]
+    assert type(AGENT.act(0)) is int
+    with pytest.raises(ValueError, match="states are 0 to 107"):
+        AGENT.act([0, 108])
+
+
 def test_a_misspelt_task_in_capitals_gets_a_suggestion():
     with pytest.raises(ValueError, match="Did you mean 'top'"):
         ta.solve(ROOMS, ["TOP"])
@@ -129,7 +137,7 @@ def test_tables_that_skills_share_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         SKILLS["top"].values.table[:] = 0
     with pytest.raises(ValueError, match="read-only"):
-        SKILLS.plan.bounds.tables.universal[:] = 0
+        SKILLS.family.bounds.tables.universal[:] = 0
 
 
 def test_steps_that_are_tiny_beside_the_goal_still_count():

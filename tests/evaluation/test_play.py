@@ -12,9 +12,9 @@ from taskalgebra.envs.vector_world import VectorWorld
 from taskalgebra.envs.world import World
 from taskalgebra.evaluation.play import policy_return
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.evaluation.rollout import play
+from taskalgebra.evaluation.rollout import play as play_until
 from taskalgebra.planning.exact import optimal_v, q_bar_star
-from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.policy import GreedyPolicy, Policy
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
 from taskalgebra.worlds.open_world import OpenWorld
@@ -61,15 +61,24 @@ class Clock(gym.Env):
         return self.seen(), -1.0, False, self.over, {"goal": -1}
 
 
-class Patient:
+class Patient(Policy):
     """A policy that waits, and counts what it was shown."""
 
+    observation_ndim = 1
+
     def __init__(self):
-        self.batches = []
+        self.batches, self.begun = [], []
 
     def actions(self, observations):
         self.batches.append(np.asarray(observations).copy())
         return np.zeros(len(observations), np.int64)
+
+    def reset(self, begins):
+        self.begun.append(begins.tolist())
+
+
+def play(task, env, policy, *, max_steps=1000, **options):
+    return play_until(task, env, policy, max_steps=max_steps, **options)
 
 
 def clocks(n, mode=AutoresetMode.NEXT_STEP, **options):
@@ -235,14 +244,29 @@ def test_the_optimum_is_what_the_environment_says_of_every_episode(reset_infos, 
 @pytest.mark.parametrize(
     ("infos", "words"),
     [
-        ({}, r'without infos\["goal"\]; a goal environment puts'),
-        ({"goal": np.array([0, -1])}, r'infos\["goal"\] = -1, expected .* 0 to 1; .*truncated'),
-        ({"goal": np.array([2, 0])}, r'infos\["goal"\] = 2, expected the number of a goal, 0 to 1'),
+        ({}, r'without info\["goal"\]; a goal environment puts'),
+        ({"goal": np.array([0, -1])}, r'info\["goal"\] = .*-1.*, expected .* 0 to 1; .*truncated'),
+        (
+            {"goal": np.array([2, 0])},
+            r'info\["goal"\] = .*2.*, expected the number of a goal, 0 to 1',
+        ),
     ],
 )
 def test_an_environment_that_breaks_the_contract_of_goals_is_refused(infos, words):
     with pytest.raises(ValueError, match=words):
         play(LATE, Broken({}, infos), Patient(), episodes=2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_policy_is_told_where_episodes_begin(mode):
+    """Once at the start of a wave, and wherever an episode has ended while others go on."""
+    lengths, policy = first_lengths(3), Patient()
+    play(LATE, clocks(3, mode), policy, episodes=3)
+    assert policy.begun[0] == [True] * 3
+    assert len(set(lengths)) > 1
+    first = lengths.min()
+    assert policy.begun[1] == (lengths == first).tolist()
+    assert len(policy.batches) == lengths.max()
 
 
 def test_bad_input_is_refused_in_words():

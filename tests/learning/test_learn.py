@@ -23,14 +23,14 @@ def test_learned_skills_are_saved_and_loaded(tmp_path):
     skills = ta.learn(ta.FourRooms())
     skills.save(tmp_path / "rooms")
     loaded = ta.load(tmp_path / "rooms")
-    assert loaded.plan.error_bound is None
+    assert loaded.family.error_bound is None
     assert (loaded["top ^ left"].actions == skills["top ^ left"].actions).all()
 
 
 def test_worlds_with_traps_are_refused_and_named():
     world = ta.from_arrays([[3, 1], [1, 1], [0, 4], [3, 3], [4, 4]], -1.0, goals=[3, 4])
     with pytest.raises(ValueError, match="a1 in state 0 may lead to where no goal can be reached"):
-        ta.learn(world, {"p": ["g0"]}, episodes=5)
+        ta.learn(world, {"p": ["g0"]}, learner=ta.QLearning(episodes=5))
 
 
 def test_random_worlds_are_learned_slowly_by_default():
@@ -41,4 +41,4 @@ def test_random_worlds_are_learned_slowly_by_default():
 
 def test_goals_that_were_never_met_are_named():
     with pytest.raises(ValueError, match=r"never met: .*learn longer"):
-        ta.learn(ta.FourRooms(), steps=5)
+        ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=5))

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import real_valued, spaces
-from taskalgebra.planning.exact import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
+from taskalgebra.planning.exact import PlannedReach, q_bar_star, return_to_goal
+from taskalgebra.theory.reach import ReachBounds, ReachQ
 
 
 @given(st.data())
@@ -31,8 +32,9 @@ def test_definition_4_is_the_same_when_composed_lazily(data):
     tasks = [data.draw(real_valued(space)), data.draw(real_valued(space))]
     plan = q_bar_star(space, tasks)
     one, two = plan.values
-    bounds = PlannedBounds(space, return_to_goal(space.mdp), plan.r_bar_min)
-    lazy_one, lazy_two = (PlannedQ(task, bounds) for task in tasks)
+    reach = PlannedReach(return_to_goal(space.mdp), plan.r_bar_min)
+    bounds = ReachBounds(space, reach)
+    lazy_one, lazy_two = (ReachQ(reach, task.goal_reward, bounds) for task in tasks)
     states = np.arange(space.mdp.n_states)
     for table, lazy in (
         (one & two, lazy_one & lazy_two),

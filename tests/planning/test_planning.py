@@ -12,14 +12,17 @@ from strategies import eighths, real_valued, spaces
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import (
-    PlannedQ,
+    PlannedFamily,
+    PlannedReach,
     PositiveCycleError,
     optimal_v,
     plan,
     q_bar_star,
     return_to_goal,
 )
+from taskalgebra.theory.reach import ReachQ
 from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.theory.values import Sight
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
 
@@ -113,13 +116,25 @@ def test_worlds_beyond_the_largest_table_keep_returns_and_expand_on_demand(monke
     tables = plan(world.space, tasks)
     monkeypatch.setattr(planning, "LARGEST_TABLE", 100)
     lazy = plan(world.space, tasks)
-    assert all(isinstance(values, PlannedQ) for values in lazy.values)
+    assert isinstance(lazy, PlannedFamily)
+    assert all(isinstance(values, ReachQ) for values in lazy.values)
     states = np.array([[5, 0], [107, 50]])
     for table, values in zip(tables.values, lazy.values, strict=True):
         assert np.array_equal(values.q_bar(states), table.q_bar(states))
     composed = (lazy.values[0] ^ lazy.values[1]) & lazy.bounds.universal
     expected = (tables.values[0] ^ tables.values[1]) & tables.bounds.universal
     assert np.array_equal(composed.q_bar(states), expected.q_bar(states))
+
+
+def test_planned_returns_do_not_know_tasks_and_say_what_cannot_be_reached():
+    """By hand: from the left of "A.x" there is no way on, and A is a stay away."""
+    world = from_arrays([[0, 1], [2, 2], [2, 2], [3, 3]], -0.25, goals=[2, 3])
+    reach = PlannedReach(return_to_goal(world), -9.0)
+    found = reach.returns([0, 1])
+    assert found[:, 0].tolist() == [[-0.75, -0.5], [-0.25, -0.25]]
+    assert (found[:, 1] == -np.inf).all()
+    values = reach.q_bar(Sight([0]), np.array([2.0, 2.0]))
+    assert values[0].tolist() == [[1.25, 1.5], [-0.5 - 9.0 - 0.25, -0.5 - 9.0]]
 
 
 def test_dense_tasks_are_planned_on_their_own_rewards(space):

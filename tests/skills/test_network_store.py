@@ -11,34 +11,35 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load, save
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.learning.deep.checkpoint import weights_of
-from taskalgebra.skills import network_store
+from taskalgebra.learning.deep.networks import egocentric, paper
+from taskalgebra.learning.deep.weights import weights_of
+from taskalgebra.skills import store
+from taskalgebra.theory.reach import ExtremeBounds, ReachBounds
 
 WORLD = corridor_world()
 SEEN = np.eye(10, dtype=np.float32)
 
 
-def trained(world=WORLD, settings=None, tasks=None):
+def trained(world=WORLD, settings=None, tasks=None, network=egocentric):
     settings = short() if settings is None else settings
     tasks = world.tasks if tasks is None else tasks
-    networks, _ = deep.train(world, tasks, settings, score=lambda _: 0.0)
-    return networks
+    family, _ = deep.train(world, tasks, network, settings, score=lambda _: 0.0)
+    return family
 
 
 @pytest.fixture(scope="module")
-def networks():
+def family():
     return trained()
 
 
 @pytest.fixture
-def saved(tmp_path, networks):
-    network_store.write(tmp_path / "skills", networks, None, {"seed": 0})
+def saved(tmp_path, family):
+    store.write(tmp_path / "skills", family, None, {"seed": 0})
     return tmp_path / "skills"
 
 
@@ -70,7 +71,7 @@ def snapshot(folder):
 # Round trips
 
 
-def test_a_directory_holds_words_and_weights_named_after_their_contents(saved, networks):
+def test_a_directory_holds_words_and_weights_named_after_their_contents(saved):
     manifest = json.loads((saved / "manifest.json").read_text())
     digest_ = hashlib.sha256(data_file(saved).read_bytes()).hexdigest()
     assert manifest["sha256"] == digest_
@@ -81,10 +82,11 @@ def test_a_directory_holds_words_and_weights_named_after_their_contents(saved, n
     assert len(list(saved.iterdir())) == 2
 
 
-def test_weights_come_back_in_half_precision_and_all_else_as_it_was(saved, networks):
-    read, manifest = network_store.read(saved, WORLD.space)
-    assert manifest["n_networks"] == 1
-    (one,), (two,) = networks.networks, read.networks
+def test_weights_come_back_in_half_precision_and_all_else_as_it_was(saved, family):
+    read, env = store.read(saved, WORLD)
+    assert env is WORLD
+    assert store.manifest(saved)["n_networks"] == 1
+    (one,), (two,) = family.reaches, read.reaches
     before, after = weights_of(one.network), weights_of(two.network)
     assert before.keys() == after.keys()
     for name, weight in before.items():
@@ -93,47 +95,47 @@ def test_weights_come_back_in_half_precision_and_all_else_as_it_was(saved, netwo
     for name in ("goals", "numbers", "included", "n_goals"):
         assert np.array_equal(getattr(one, name), getattr(two, name)), name
     assert one.goals.dtype == two.goals.dtype
-    assert (read.settings, read.shared) == (networks.settings, networks.shared)
-    assert read.tasks == networks.tasks
-    assert np.array_equal(read.goal_rewards, networks.goal_rewards)
-    np.testing.assert_allclose(two.look(SEEN), one.look(SEEN), atol=0.02)
+    assert (read.settings, read.shared) == (family.settings, family.shared)
+    assert (read.network, read.r_bar_min) == (family.network, family.r_bar_min)
+    assert read.tasks == family.tasks
+    assert np.array_equal(read.goal_rewards, family.goal_rewards)
+    np.testing.assert_allclose(two.returns(SEEN), one.returns(SEEN), atol=0.02)
 
 
 def test_what_was_read_is_written_to_the_same_bits(saved, tmp_path):
-    read, _ = network_store.read(saved, WORLD.space)
-    network_store.write(tmp_path / "again", read, None, {"seed": 0})
+    read, _ = store.read(saved, WORLD)
+    store.write(tmp_path / "again", read, None, {"seed": 0})
     assert snapshot(tmp_path / "again") == snapshot(saved)
 
 
 def test_most_of_a_file_is_in_half_precision(tmp_path):
     world = small_boxman()
-    networks = trained(world)
-    network_store.write(tmp_path / "s", networks, None, {})
-    n_weights = sum(w.size for w in weights_of(networks.networks[0].network).values())
+    family = trained(world)
+    store.write(tmp_path / "s", family, None, {})
+    n_weights = sum(w.size for w in weights_of(family.reaches[0].network).values())
     assert data_file(tmp_path / "s").stat().st_size < 2 * n_weights + 40_000
 
 
 @pytest.mark.parametrize(
-    ("world", "settings", "bounds"),
+    ("world", "network", "settings", "bounds"),
     [
-        (small_boxman(), short("paper"), ShiftedBounds),
-        (small_boxman(collect="touch"), short(), ExtremeBounds),
-        (small_boxman(layout="random"), short(categorical=False), ShiftedBounds),
+        (small_boxman(), paper, short("paper"), ReachBounds),
+        (small_boxman(collect="touch"), egocentric, short(), ExtremeBounds),
+        (small_boxman(layout="random"), egocentric, short(categorical=False), ReachBounds),
     ],
     ids=["paper", "touch", "scalar"],
 )
-def test_skills_come_back_with_their_world_and_act_the_same(tmp_path, world, settings, bounds):
-    skills = ta.Skills(
-        world.space,
-        *(lambda n: (n.tasks, n.plan(), world, n))(trained(world, settings)),
-    )
+def test_skills_come_back_with_their_world_and_act_the_same(
+    tmp_path, world, network, settings, bounds
+):
+    skills = ta.Skills(trained(world, settings, network=network), world)
     skills.save(tmp_path / "skills")
     loaded = ta.load(tmp_path / "skills")
-    assert isinstance(loaded.plan.bounds, bounds)
+    assert isinstance(loaded.family.bounds, bounds)
     assert (list(loaded.tasks), loaded.space.world) == (list(skills.tasks), world.space.world)
-    assert (loaded.world.layout, loaded.world.collect) == (world.layout, world.collect)
+    assert (loaded.env.layout, loaded.env.collect) == (world.layout, world.collect)
     frames = world.vector(60).reset(seed=0)[0]
-    assert np.array_equal(loaded.world.vector(60).reset(seed=0)[0], frames)
+    assert np.array_equal(loaded.env.vector(60).reset(seed=0)[0], frames)
     for text in ("blue", "~blue", "blue ^ circle"):
         q, again = skills[text].q_bar(frames), loaded[text].q_bar(frames)
         np.testing.assert_allclose(again, q, atol=0.03)
@@ -147,14 +149,14 @@ def test_skills_come_back_with_their_world_and_act_the_same(tmp_path, world, set
 
 
 def test_a_world_of_ones_own_is_given_when_loading(saved):
-    skills = ta.load(saved, world=WORLD)
-    assert skills.world is WORLD
+    skills = ta.load(saved, env=WORLD)
+    assert skills.env is WORLD
     assert skills["edge & ~early"].evaluate(5).episodes == 5
     without = ta.load(saved)
-    assert without.world is None
+    assert without.env is None
     actions = [s["~edge"].policy.actions(SEEN).tolist() for s in (skills, without)]
     assert actions[0] == actions[1]
-    with pytest.raises(ValueError, match="none to play in"):
+    with pytest.raises(ValueError, match=r"no environment .*; give one: load\(path, env=...\)"):
         without["edge"].evaluate(5)
 
 
@@ -162,20 +164,19 @@ def test_a_described_world_need_not_be_given_and_may_be(tmp_path):
     world = small_boxman(
         objects={"purple circle": (np.int64(2), np.int64(3)), "blue square": [5, 5]}
     )
-    networks = trained(world)
-    ta.Skills(world.space, networks.tasks, networks.plan(), world, networks).save(tmp_path / "s")
+    ta.Skills(trained(world), world).save(tmp_path / "s")
     loaded = ta.load(tmp_path / "s")
-    assert np.array_equal(loaded.world.places, world.places)
-    assert ta.load(tmp_path / "s", world=world).world is world
+    assert np.array_equal(loaded.env.places, world.places)
+    assert ta.load(tmp_path / "s", env=world).env is world
 
 
 def test_an_objects_table_that_changes_later_does_not_change_the_description():
     objects = {"purple circle": (2, 3)}
     world = small_boxman(objects=objects)
     objects["blue square"] = (1, 1)
-    assert world.describe()["arguments"]["objects"] == {"purple circle": [2, 3]}
+    assert store.describe(world)["arguments"]["objects"] == {"purple circle": [2, 3]}
     names = small_boxman(layout="random", objects=("purple circle", "blue square"))
-    assert names.describe()["arguments"]["objects"] == ["purple circle", "blue square"]
+    assert store.describe(names)["arguments"]["objects"] == ["purple circle", "blue square"]
 
 
 def test_loading_warns_of_nothing(saved):
@@ -187,14 +188,14 @@ def test_loading_warns_of_nothing(saved):
 
 
 def test_means_of_vectors_keep_their_precision_and_large_weights_their_size(tmp_path):
-    networks = trained()
-    network = networks.networks[0].network
+    family = trained()
+    network = family.first
     with torch.no_grad():
         network.state_mean[0] = 1000.3
         network.goal_mean[1] = 1e6
         network.last.bias[0] = 1e5
-    network_store.write(tmp_path / "s", networks, None, {})
-    read = network_store.read(tmp_path / "s")[0].networks[0].network
+    store.write(tmp_path / "s", family, None, {})
+    read = store.read(tmp_path / "s")[0].first
     assert float(read.state_mean[0]) == pytest.approx(1000.3, abs=1e-3)
     assert float(read.goal_mean[1]) == 1e6
     assert read.last.bias[0].item() == 1e5
@@ -206,42 +207,42 @@ def test_means_of_vectors_keep_their_precision_and_large_weights_their_size(tmp_
 def test_saving_again_replaces_the_old_networks(saved):
     first = data_file(saved)
     other = trained(settings=short(batch_size=9))
-    network_store.write(saved, other, None, {})
+    store.write(saved, other, None, {})
     assert data_file(saved) != first
     assert len(list(saved.iterdir())) == 2
-    read, _ = network_store.read(saved)
+    read, _ = store.read(saved)
     assert read.settings.batch_size == 9
 
 
-def broken(networks):
-    (source,) = networks.networks
+def broken(family):
+    (source,) = family.reaches
     network = type(source.network)((10,), 3, source.head.n_outputs)
     network.load_state_dict(source.network.state_dict())
     with torch.no_grad():
         network.second.bias[3] = np.inf
-    returns = type(source)(network, source.head, source.goals, source.numbers, 3, source.included)
-    return replace(networks, networks=(returns,))
+    reach = type(source)(network, source.head, source.goals, source.numbers, 3, source.included)
+    return replace(family, reaches=(reach,))
 
 
 @pytest.mark.parametrize(
-    ("change", "world", "words"),
+    ("change", "notes", "words"),
     [
-        (broken, None, "weights 'second.bias' are no longer numbers; nothing was saved"),
+        (broken, {}, "weights of 'second.bias' are no longer numbers; nothing was saved"),
         (lambda n: n, {"id": object()}, "cannot be written as JSON"),
     ],
-    ids=["infinite weights", "a world without words"],
+    ids=["infinite weights", "notes without words"],
 )
-def test_what_cannot_be_saved_leaves_what_was_there(saved, networks, change, world, words):
+def test_what_cannot_be_saved_leaves_what_was_there(saved, family, change, notes, words):
     before = snapshot(saved)
     for folder in (saved, saved.parent / "new"):
         with pytest.raises(StoreError, match=words):
-            network_store.write(folder, change(networks), world, {})
+            store.write(folder, change(family), None, notes)
     assert snapshot(saved) == before
     assert not (saved.parent / "new").exists()
 
 
 @pytest.mark.parametrize("failing", [1, 2], ids=["of the data", "of the manifest"])
-def test_an_interrupted_save_leaves_readable_networks(saved, networks, monkeypatch, failing):
+def test_an_interrupted_save_leaves_readable_networks(saved, monkeypatch, failing):
     import os
 
     calls, move = [], os.replace
@@ -252,34 +253,34 @@ def test_an_interrupted_save_leaves_readable_networks(saved, networks, monkeypat
             raise OSError("disk full")
         return move(*paths)
 
-    before = digest(weights_of(network_store.read(saved)[0].networks[0].network))
+    before = digest(weights_of(store.read(saved)[0].first))
     other = trained(settings=short(batch_size=9))
     monkeypatch.setattr("taskalgebra.files.os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        network_store.write(saved, other, None, {})
+        store.write(saved, other, None, {})
     monkeypatch.undo()
     assert not list(saved.glob("*.tmp"))
-    assert digest(weights_of(network_store.read(saved)[0].networks[0].network)) == before
-    network_store.write(saved, other, None, {})
-    assert network_store.read(saved)[0].settings.batch_size == 9
+    assert digest(weights_of(store.read(saved)[0].first)) == before
+    store.write(saved, other, None, {})
+    assert store.read(saved)[0].settings.batch_size == 9
 
 
-def test_directories_of_others_are_not_touched(tmp_path, networks):
+def test_directories_of_others_are_not_touched(tmp_path, family):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "notes.txt").write_text("important")
     with pytest.raises(StoreError, match=r"holds other files, such as 'notes.txt'"):
-        network_store.write(mine, networks, None, {})
+        store.write(mine, family, None, {})
     with pytest.raises(StoreError, match="is a file; give a directory"):
-        network_store.write(mine / "notes.txt", networks, None, {})
+        store.write(mine / "notes.txt", family, None, {})
     ta.solve(ta.FourRooms()).save(tmp_path / "tables")
     before = snapshot(tmp_path / "tables")
     with pytest.raises(StoreError, match=r"not of the format.*give a new or empty directory"):
-        network_store.write(tmp_path / "tables", networks, None, {})
+        store.write(tmp_path / "tables", family, None, {})
     assert snapshot(tmp_path / "tables") == before
     assert snapshot(mine) == {"notes.txt": b"important"}
     with pytest.raises(StoreError, match="cannot make the directory"):
-        network_store.write(mine / "notes.txt" / "below", networks, None, {})
+        store.write(mine / "notes.txt" / "below", family, None, {})
 
 
 def test_tables_are_not_saved_over_networks(saved):
@@ -289,30 +290,30 @@ def test_tables_are_not_saved_over_networks(saved):
     assert snapshot(saved) == before
 
 
-def test_what_an_interrupted_first_save_left_is_in_nobodys_way(tmp_path, networks):
+def test_what_an_interrupted_first_save_left_is_in_nobodys_way(tmp_path, family):
     folder = tmp_path / "skills"
     folder.mkdir()
     (folder / f"networks-{'0' * 16}.safetensors").write_bytes(b"half")
     (folder / ".networks-ab12.tmp").write_bytes(b"half")
-    network_store.write(folder, networks, None, {})
-    assert network_store.read(folder)[0].tasks.keys() == networks.tasks.keys()
+    store.write(folder, family, None, {})
+    assert store.read(folder)[0].tasks.keys() == family.tasks.keys()
 
 
-def test_readers_see_the_old_networks_or_the_new_ones(saved, networks):
+def test_readers_see_the_old_networks_or_the_new_ones(saved, family):
     other = trained(settings=short(batch_size=9))
     stop, seen, failures = threading.Event(), set(), []
 
     def read():
         while not stop.is_set():
             try:
-                seen.add(network_store.read(saved)[0].settings.batch_size)
+                seen.add(store.read(saved)[0].settings.batch_size)
             except StoreError as error:
                 failures.append(error)
 
     reader = threading.Thread(target=read)
     reader.start()
     for i in range(40):
-        network_store.write(saved, other if i % 2 else networks, None, {})
+        store.write(saved, other if i % 2 else family, None, {})
     stop.set()
     reader.join()
     assert not failures
@@ -348,7 +349,7 @@ def test_a_missing_data_file_is_refused(saved):
 def test_a_data_file_that_is_no_safetensors_is_refused(saved):
     data_file(saved).write_bytes(b"hello")
     rewrite(saved, sha256=hashlib.sha256(b"hello").hexdigest())
-    with pytest.raises(StoreError, match="does not hold consistent networks"):
+    with pytest.raises(StoreError, match="does not hold consistent skills"):
         ta.load(saved)
 
 
@@ -366,7 +367,7 @@ ARRAYS = {
 @pytest.mark.parametrize("change", ARRAYS.values(), ids=ARRAYS.keys())
 def test_arrays_that_do_not_fit_each_other_are_refused(saved, change):
     replace_data(saved, change)
-    with pytest.raises(StoreError, match="does not hold consistent networks"):
+    with pytest.raises(StoreError, match="does not hold consistent skills"):
         ta.load(saved)
 
 
@@ -400,12 +401,14 @@ def test_a_manifest_with_a_senseless_entry_is_refused(saved, changes):
     ("changes", "words"),
     [
         ({"n_networks": 2}, "does not hold 2 networks"),
-        ({"settings": {"speed": 3}}, "speed"),
-        ({"settings": {"n_updates": -1}}, "n_updates is -1"),
+        ({"settings": {}}, "consistent skills: 'network'"),
+        ({"settings": {"network": "resnet"}}, "names the network 'resnet', expected one of"),
+        ({"settings": {"network": "egocentric", "speed": 3}}, "speed"),
+        ({"settings": {"network": "egocentric", "n_updates": -1}}, "n_updates is -1"),
         ({"goals": ["west", "middle"]}, "consistent"),
         ({"actions": ["left", "right"]}, "consistent"),
         ({"tasks": ["edge", "early", "late"]}, "consistent"),
-        ({"world": {"id": "Chess"}}, r"unknown world .*Chess.*load\(path, world=...\)"),
+        ({"world": {"id": "Chess"}}, r"unknown world .*Chess.*load\(path, env=...\)"),
         ({"world": {"id": "TaskAlgebra/Boxman-v0"}}, "cannot be made: 'arguments'"),
         (
             {"world": {"id": "TaskAlgebra/Boxman-v0", "arguments": {"layout": "round"}}},
@@ -427,12 +430,12 @@ def test_a_manifest_that_does_not_fit_its_data_is_refused(saved, changes, words)
 def test_a_directory_of_another_format_or_of_none_is_refused(saved, tmp_path):
     (saved / "manifest.json").write_text("{")
     with pytest.raises(StoreError, match="not valid JSON"):
-        network_store.read(saved)
+        store.read(saved)
     (saved / "manifest.json").write_text('{"format": "taskalgebra networks 2"}')
-    with pytest.raises(StoreError, match="not of the format 'taskalgebra networks 1'"):
-        network_store.read(saved)
+    with pytest.raises(StoreError, match="not of the format"):
+        store.read(saved)
     with pytest.raises(StoreError, match="no skills at"):
-        network_store.read(tmp_path / "nowhere")
+        store.read(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="no skills at"):
         ta.load(tmp_path / "nowhere")
 
@@ -448,4 +451,59 @@ def test_a_directory_of_another_format_or_of_none_is_refused(saved, tmp_path):
 )
 def test_networks_of_another_world_are_refused(saved, world, words):
     with pytest.raises(StoreError, match=words):
-        ta.load(saved, world=world)
+        ta.load(saved, env=world)
+
+
+# Names of version 0.1
+
+
+OLD = {
+    "updates_per_iteration": "chapter",
+    "tau": "target_rate",
+    "target_interval": "target_every",
+    "v_min": "low",
+    "v_max": "high",
+}
+
+
+def test_settings_under_their_names_of_version_0_1_are_read(saved, family):
+    settings = json.loads((saved / "manifest.json").read_text())["settings"]
+    assert set(OLD) < set(settings)
+    rewrite(saved, settings={OLD.get(name, name): value for name, value in settings.items()})
+    assert store.read(saved)[0].settings == family.settings
+
+
+# Networks of one's own
+
+
+class Product(torch.nn.Module):
+    """Linear in the product of state and goal."""
+
+    def __init__(self, shape, n_actions, n_outputs):
+        super().__init__()
+        self.sizes = (n_actions, n_outputs)
+        self.last = torch.nn.Linear(shape[0], n_actions * n_outputs)
+
+    def forward(self, states, goals):
+        return self.last(states[:, None] * goals[None]).view(len(states), len(goals), *self.sizes)
+
+
+def test_a_network_of_ones_own_is_saved_and_handed_over_again(tmp_path):
+    family = trained(network=Product)
+    ta.Skills(family, WORLD).save(tmp_path / "s")
+    assert store.manifest(tmp_path / "s")["settings"]["network"] is None
+    with pytest.raises(StoreError, match=r"hand it over: load\(path, network=...\)"):
+        ta.load(tmp_path / "s", WORLD)
+    loaded = ta.load(tmp_path / "s", WORLD, network=Product)
+    assert loaded.family.network is Product
+    np.testing.assert_allclose(loaded["edge"].q_bar(SEEN), family["edge"].q_bar(SEEN), atol=0.02)
+    loaded.save(tmp_path / "again")
+    assert snapshot(tmp_path / "again") == snapshot(tmp_path / "s")
+
+
+def test_what_need_not_be_handed_over_is_refused(saved, tmp_path):
+    with pytest.raises(StoreError, match="its network is the library's own, 'egocentric'"):
+        ta.load(saved, network=Product)
+    ta.solve(ta.FourRooms()).save(tmp_path / "tables")
+    with pytest.raises(StoreError, match="holds no networks; leave network out"):
+        ta.load(tmp_path / "tables", network=Product)

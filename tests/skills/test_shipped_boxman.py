@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from taskalgebra.skills.network_store import read_manifest
 
 import taskalgebra as ta
+from taskalgebra.envs.boxman.recipes import RECIPES
 from taskalgebra.paper.experiments.boxman import tables as tables
 from taskalgebra.paper.experiments.boxman.exact import ExactSkills
-from taskalgebra.paper.experiments.boxman.training import RECIPES
 from taskalgebra.paper.results.record import load
+from taskalgebra.skills import store
 from taskalgebra.skills.catalogue import SHIPPED, SHIPPED_AT
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"
@@ -39,9 +39,9 @@ def by_pick_up(request):
 
 
 def test_every_set_of_objects_is_collected_optimally(by_pick_up):
-    world = by_pick_up.world
+    world = by_pick_up.env
     codes = tables.starts(world, 50, seed=2020)
-    (network,) = by_pick_up.networks.networks
+    (network,) = by_pick_up.family.reaches
     returns = tables.returns_on_cells(world, network, codes)
     for task in tables.all_tasks(world):
         outcome = tables.play_table(world, codes, task, returns + task.goal_reward[:, None])
@@ -73,9 +73,9 @@ def test_composed_agents_play_the_real_game_by_touch(by_touch, expression):
 
 
 def test_by_touch_networks_earn_what_exact_values_compose_to(by_touch):
-    world = by_touch.world
+    world = by_touch.env
     codes = tables.starts(world, 50, seed=2020)
-    exact = ExactSkills(world, by_touch.tasks, codes, by_touch.networks.settings.low)
+    exact = ExactSkills(world, by_touch.tasks, codes, by_touch.family.settings.v_min)
     agents = [by_touch[expression] for expression in SIX]
     chosen = tables.actions_on_cells(world, [agent.values for agent in agents], codes)
     for agent, actions in zip(agents, chosen, strict=True):
@@ -101,7 +101,7 @@ def test_in_the_shipped_results_all_bars_are_met():
 
 
 def test_expressions_tasks_and_operators_are_one_agent(by_pick_up):
-    world = by_pick_up.world
+    world = by_pick_up.env
     codes = tables.starts(world, 2, seed=1)
     screens = next(tables.screens(world, codes))
     expected = by_pick_up["blue ^ square"].policy.actions(screens)
@@ -113,15 +113,17 @@ def test_expressions_tasks_and_operators_are_one_agent(by_pick_up):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_manifest_says_how_the_skills_were_made(name):
-    manifest = read_manifest(SHIPPED_AT / name)
+    manifest = store.manifest(SHIPPED_AT / name)
     recipe = RECIPES[name]
     training = manifest["training"]
     assert training["command"].endswith(name)
     assert training["seed"] == recipe.seed
     assert 0 < training["seconds"] < 7200
     assert tuple(manifest["tasks"]) == recipe.tasks
-    for field, value in manifest["settings"].items():
-        assert getattr(recipe.settings, field) == value, field
+    family = ta.load(name).family
+    assert family.network is recipe.learner.network
+    assert family.settings == recipe.learner.settings
+    assert manifest["world"]["arguments"].items() >= dict(recipe.world).items()
 
 
 def test_a_name_that_is_almost_right_is_told_the_right_one():

@@ -10,9 +10,10 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.world import World
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning import exact as planning
-from taskalgebra.planning.exact import PlannedQ, plan
+from taskalgebra.planning.exact import plan
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import load, solve
+from taskalgebra.theory.reach import ReachQ
 from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
@@ -140,14 +141,16 @@ def test_what_is_not_in_the_skills_is_got_as_none():
 def test_bare_worlds_are_solved_and_other_things_are_not():
     world = from_text("A.B")
     assert solve(world, {"a": "A"})["~a"].task.desired.tolist() == [False, True]
-    with pytest.raises(TypeError, match=r"'A\.B'; expected a World .*TaskSpace.*from_text"):
+    with pytest.raises(
+        TypeError, match=r"cannot solve 'A\.B'; expected an environment .*TaskSpace.*from_text"
+    ):
         solve("A.B", {"a": "A"})
 
 
 @pytest.mark.parametrize("name", ["forty goals", "slippery", "dead ends"])
 def test_composed_tables_are_minimum_maximum_and_mirror_of_the_base_tables(name):
     skills = solve(WORLDS[name]())
-    bounds = skills.plan.bounds.tables
+    bounds = skills.family.bounds.tables
     first, *_, last = [*skills, *skills]
     x, y = skills[first].values.table, skills[last].values.table
     dead = np.isneginf(bounds.universal)
@@ -297,9 +300,9 @@ def test_saved_skills_come_back_with_the_same_numbers_and_actions(name, tmp_path
     assert (one.mdp.goal_names, one.mdp.action_names) == (two.mdp.goal_names, two.mdp.action_names)
     assert np.array_equal(one.r_universal, two.r_universal)
     assert np.array_equal(one.r_empty, two.r_empty)
-    assert (loaded.plan.r_bar_min, loaded.plan.error_bound) == (
-        skills.plan.r_bar_min,
-        skills.plan.error_bound,
+    assert (loaded.family.r_bar_min, loaded.family.error_bound) == (
+        skills.family.r_bar_min,
+        skills.family.error_bound,
     )
     if two.mdp.cells is not None:
         assert loaded[base[0]].picture() == skills[base[0]].picture()
@@ -329,7 +332,7 @@ def small_tables(monkeypatch):
 
 def test_large_worlds_get_values_that_are_computed_when_asked(small_tables):
     large = solve(ROOMS)
-    assert all(isinstance(agent.values, PlannedQ) for agent in large.values())
+    assert all(isinstance(agent.values, ReachQ) for agent in large.values())
     assert all(isinstance(agent.values, TabularQ) for agent in SKILLS.values())
     states = np.arange(108)
     for text in EXPRESSIONS:

@@ -128,7 +128,6 @@ def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
         {"goals": None},
         {"goals": 7},
         {"actions": ["up"]},
-        {"r_bar_min": None},
         {"r_bar_min": "low"},
         {"r_bar_min": [1]},
         {"error_bound": {}},
@@ -138,6 +137,12 @@ def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
 def test_a_manifest_with_odd_entries_is_refused(folder, changes):
     rewrite_manifest(folder, **changes)
     refused(folder)
+
+
+def test_a_penalty_may_be_unknown(folder):
+    """As in tables that a learner of the user's own made."""
+    rewrite_manifest(folder, r_bar_min=None)
+    assert load(folder).family.r_bar_min is None
 
 
 @pytest.mark.parametrize("keep", [0, 1, 100, -1])
@@ -183,6 +188,7 @@ def test_pickled_data_is_refused_though_its_hash_fits(folder):
         {"q_universal": None},
         {"tasks": None},
         {"offset": None},
+        {"successor": None},
         {"q_0": np.zeros((5, 2, 4))},
         {"q_universal": np.zeros((4, 2, 5))},
         {"successor": np.full(25, 99)},

@@ -9,7 +9,7 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory import extended
+from taskalgebra.theory import values as extended_values
 from taskalgebra.theory.tables import TableBounds, TabularQ, compose_values
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, compose
@@ -89,7 +89,7 @@ def test_composing_in_blocks_changes_nothing(seed, text):
     arrays = {name: empty + rng.integers(0, 2, shape) for name in "abc"}
     whole = compose(parse(text), arrays, bounds)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extended, "BLOCK", 24)
+        patch.setattr(extended_values, "BLOCK", 24)
         assert np.array_equal(compose(parse(text), arrays, bounds), whole)
 
 

@@ -14,9 +14,11 @@ from laws import broken_laws
 from taskalgebra.envs.world import World
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import all_functions
-from taskalgebra.planning.exact import Plan, optimal_v, q_bar_star
+from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import expression_of, minimal_base_tasks, n_expressible
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
@@ -51,13 +53,15 @@ class Curtain(gym.Env):
         return np.eye(GRID.n_states, dtype=np.float32)[state]
 
 
-class Curtains:
+class Curtains(GoalEnv):
     """What agents are evaluated in; it remembers the environments it made."""
+
+    space, tasks = SPACE, SPACE.from_labels(LABELS)
 
     def __init__(self, mode=AutoresetMode.NEXT_STEP):
         self.mode, self.made = mode, []
 
-    def vector(self, num_envs, task):
+    def vector(self, num_envs, *, task, max_episode_steps=None):
         env = SyncVectorEnv([lambda: Curtain(task)] * num_envs, autoreset_mode=self.mode)
         self.made.append(env)
         return env
@@ -78,6 +82,8 @@ class Lookup(ExtendedQ):
 class LookupBounds(ValueBounds):
     """Q̄_U and Q̄_∅ of one-hot vectors."""
 
+    observation_ndim = 1
+
     def __init__(self, tables):
         self.space, self.tables = SPACE, tables
 
@@ -86,13 +92,22 @@ class LookupBounds(ValueBounds):
         return Bounds(self.tables.universal[rows], self.tables.empty[rows])
 
 
-def perfect_skills(world=None):
+class Known(Family):
+    """Values that no store knows how to keep."""
+
+    FORMAT = "a format of one's own"
+
+    def pack(self):
+        return {}, {}
+
+
+def perfect_skills(env=None):
     """Skills of the open world whose leaves hold the exact values of the grid behind it."""
     tasks = SPACE.from_labels(LABELS)
     exact = q_bar_star(HIDDEN, list(HIDDEN.from_labels(LABELS).values()))
     bounds = LookupBounds(exact.bounds.tables)
     values = tuple(Lookup(q.table, bounds) for q in exact.values)
-    return Skills(SPACE, tasks, Plan(values, bounds, exact.r_bar_min, None), world)
+    return Skills(Known(SPACE, tasks, values, bounds, exact.r_bar_min, None), env)
 
 
 # The world
@@ -223,7 +238,12 @@ REFUSED = {
     "a plan": (lambda: ta.plan(SPACE, [SPACE.task("A")]), TypeError, "open world"),
     "an optimum": (lambda: ta.optimal_v(SPACE.task("A")), TypeError, "open world"),
     "a solution": (lambda: ta.solve(SPACE, {"a": ["A"]}), TypeError, "open world"),
-    "a solution of the bare world": (lambda: ta.solve(OPEN, {"a": "A"}), TypeError, "open world"),
+    "a solution of the bare world": (
+        lambda: ta.solve(OPEN, {"a": "A"}),
+        TypeError,
+        "cannot solve <open world",
+    ),
+    "a solution of the environment": (lambda: ta.solve(Curtains()), TypeError, "use learn"),
     "tabular learning": (lambda: ta.learn(SPACE, {"a": ["A"]}), TypeError, "open world"),
     "a tabular environment": (lambda: World(SPACE), TypeError, "open world"),
     "a space of names": (lambda: TaskSpace(("A",)), TypeError, "FiniteMDP or an OpenWorld"),
@@ -285,8 +305,18 @@ def test_an_agent_acts_on_one_observation_as_on_many():
 
 
 def test_a_policy_acts_on_images_and_takes_the_first_of_tied_actions():
+    class Screens(ValueBounds):
+        """Bounds that are not asked for."""
+
+        observation_ndim = 3
+
+        def at(self, observations):
+            raise NotImplementedError
+
     class Bright(ExtendedQ):
         """Two goals, three actions; the brightness of the image decides between the last two."""
+
+        bounds = Screens()
 
         def q_bar(self, observations):
             assert observations.dtype == np.uint8
@@ -327,7 +357,7 @@ def test_episodes_are_cut_off_at_the_limit_of_the_caller_the_world_or_the_librar
     class Wanderer(ExtendedQ):
         """Always up: no goal is ever taken."""
 
-        bounds = SKILLS.plan.bounds
+        bounds = SKILLS.family.bounds
 
         def q_bar(self, observations):
             return np.tile(np.eye(5)[0], (len(observations), 4, 1))
@@ -336,8 +366,8 @@ def test_episodes_are_cut_off_at_the_limit_of_the_caller_the_world_or_the_librar
     agent = ta.Agent(perfect_skills(world), SKILLS["top"].expression, far, Wanderer())
     given = agent.evaluate(10, max_steps=3)
     assert (given.unfinished, given.mean_steps, given.mean_return) == (10, 3.0, -0.375)
-    assert agent.evaluate(10).mean_steps == 20.0
-    world.max_steps = 7
+    assert agent.evaluate(10).mean_steps == 1000.0
+    world.max_episode_steps = 7
     assert agent.evaluate(10).mean_steps == 7.0
     assert agent.evaluate(10).n_success == 0
 
@@ -358,7 +388,7 @@ def test_agents_of_an_open_world_say_what_to_use_instead_of_states():
 def test_without_a_world_nothing_is_played():
     agent = perfect_skills()["top"]
     assert agent.act(np.eye(GRID.n_states, dtype=np.float32)[0]) in range(5)
-    with pytest.raises(ValueError, match=r"none to play in; make them with Skills\(.*world="):
+    with pytest.raises(ValueError, match=r"no environment to play in; give one: load\(path, env="):
         agent.evaluate()
 
 
@@ -375,10 +405,10 @@ def test_bad_numbers_are_refused_in_words(options, words):
         SKILLS["top"].evaluate(**options)
 
 
-def test_skills_of_an_open_world_are_a_mapping_that_cannot_be_saved(tmp_path):
+def test_skills_of_an_open_world_are_a_mapping_and_unknown_families_are_not_saved(tmp_path):
     assert repr(SKILLS) == "Skills(top, left) of <open world: 4 goals, 5 actions>"
     assert SKILLS.n_expressible == 16
     assert list(SKILLS) == ["top", "left"]
-    with pytest.raises(ta.StoreError, match=r"open world.*save the value functions themselves"):
+    with pytest.raises(ta.StoreError, match=r"cannot save a Known: no format is known for it"):
         SKILLS.save(tmp_path / "skills")
     assert not (tmp_path / "skills").exists()

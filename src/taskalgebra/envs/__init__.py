@@ -14,13 +14,14 @@ is needed:
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from taskalgebra.theory.goal_env import GoalEnv
-from taskalgebra.theory.tasks import TaskSpace
+if TYPE_CHECKING:
+    from taskalgebra.theory.goal_env import GoalEnv
+    from taskalgebra.theory.tasks import TaskSpace
 
 NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one world, and many at once
@@ -55,9 +56,7 @@ def spec_of(name: str, **arguments: Any) -> EnvSpec:
 
 def make(name: str, **arguments: Any) -> GoalEnv:
     """An environment of the library, by the name of its class."""
-    made = gym.make(id_of(name), disable_env_checker=True, **arguments).unwrapped
-    assert isinstance(made, GoalEnv)
-    return made
+    return cast("GoalEnv", gym.make(id_of(name), disable_env_checker=True, **arguments).unwrapped)
 
 
 def env_of(space: TaskSpace) -> GoalEnv:

@@ -42,3 +42,13 @@ class Learner(Protocol):
         Raises:
             ValueError: this environment or these tasks cannot be learned so; the message says why.
         """
+
+
+def require_shared_absorbing(env: GoalEnv) -> None:
+    """Refuse an environment whose tasks end in goals of their own, where tables are learned."""
+    if not env.shared_absorbing:
+        raise ValueError(
+            "the tasks of this environment end in goals of their own (shared_absorbing=False), "
+            "which breaks Assumption 1: goals that a task does not want have no values to "
+            "learn; make it with shared_absorbing=True"
+        )

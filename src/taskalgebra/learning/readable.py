@@ -60,6 +60,7 @@ def goal_oriented_q_learning(
         while not _finished(current, stop):
             _episode(env, env_seed, current, stream, settings, stop, r_bar_min)
             env_seed = None
+            current.stream = stream.state
             if progress is not None:
                 progress(current)
     except KeyboardInterrupt:

@@ -15,15 +15,16 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from taskalgebra.learning import checkpoint, readable
+from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.learning.probe import penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
-from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.goal_env import GoalEnv, goals_reached
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import finite, listed
-from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
@@ -67,12 +68,7 @@ class QLearning:
                 get stuck where no goal can be reached; or tasks end in goals of their own.
         """
         space = env.space
-        if not env.shared_absorbing:
-            raise ValueError(
-                "the tasks of this environment end in goals of their own (shared_absorbing=False), "
-                "which breaks Assumption 1: goals that a task does not want have no values to "
-                "learn; make it with shared_absorbing=True"
-            )
+        require_shared_absorbing(env)
         way = _InTables(self, space) if space.finite else _ByPlaying(self, env, seed)
         wanted = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
@@ -88,6 +84,8 @@ class QLearning:
 class _InTables:
     """Learning in the tables of a finite world."""
 
+    stops_anywhere = True  # a run that was stopped within an episode resumes there
+
     def __init__(self, learner: QLearning, space: TaskSpace) -> None:
         mdp = space.mdp
         require_no_traps(mdp)
@@ -100,7 +98,7 @@ class _InTables:
 
     def fingerprint(self, task: Task, seed: int) -> str:
         """What a run belongs to."""
-        return f"{checkpoint.fingerprint(task)} {seed}"
+        return f"{checkpoint.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
 
     def run(self, task: Task, seed: int, run: Run | None, progress: Any) -> Run:
         """Learn, or resume."""
@@ -117,6 +115,8 @@ class _InTables:
 
 class _ByPlaying:
     """Learning in an environment that is known only by playing it."""
+
+    stops_anywhere = False  # nobody can bring the environment back to the middle of an episode
 
     def __init__(self, learner: QLearning, env: GoalEnv, seed: int) -> None:
         observations, actions = env.observation_space, env.action_space
@@ -138,8 +138,8 @@ class _ByPlaying:
         """What a run belongs to: a few seeded steps, and what the task pays."""
         rng = np.random.default_rng(0)
         digest = hashlib.sha256(task.goal_reward.tobytes())
-        copy = OneCopy(self.env, task, self.limit)
-        state, _ = copy.reset(seed=20_20)
+        copy = OneCopy(self.env, task, self.limit, seed=20_20)
+        state, _ = copy.reset()
         for _ in range(100):
             state, reward, terminated, truncated, info = copy.step(
                 int(rng.integers(self.env.space.n_actions))
@@ -152,7 +152,7 @@ class _ByPlaying:
 
     def run(self, task: Task, seed: int, run: Run | None, progress: Any) -> Run:
         """Learn, or resume."""
-        copy = OneCopy(self.env, task, self.limit)
+        copy = OneCopy(self.env, task, self.limit, seed, 0 if run is None else run.n_episodes)
         try:
             found = readable.goal_oriented_q_learning(
                 copy,
@@ -170,25 +170,36 @@ class _ByPlaying:
 
 @final
 class OneCopy(gym.Env[int, int]):
-    """One copy of a goal environment that pays for a task, as a plain Gymnasium environment."""
+    """One copy of a goal environment that pays for a task, as a plain Gymnasium environment.
 
-    def __init__(self, env: GoalEnv, task: Task, max_episode_steps: int) -> None:
-        """Make the copy."""
+    Every episode is seeded with the seed and its own number, so that a run that was stopped between
+    two episodes resumes as if it had not been.
+    """
+
+    def __init__(
+        self, env: GoalEnv, task: Task, max_episode_steps: int, seed: int, n_episodes: int = 0
+    ) -> None:
+        """Make the copy; `n_episodes` were played before."""
         self.observation_space, self.action_space = env.observation_space, env.action_space
+        self._n_goals, self._seed, self._n_episodes = env.space.n_goals, seed, n_episodes
         self._env = env.vector(1, task=task, max_episode_steps=max_episode_steps)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Start an episode."""
-        observations, _ = self._env.reset(seed=seed, options=options)
-        return int(observations[0]), {"goal": -1}
+        """Start the next episode."""
+        of_episode = np.random.SeedSequence([self._seed, self._n_episodes])
+        self._n_episodes += 1
+        observations, _ = self._env.reset(seed=int(of_episode.generate_state(1)[0]) >> 1)
+        return int(observations[0]), {"goal": NO_GOAL}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Act."""
         observations, rewards, terminated, truncated, infos = self._env.step(np.array([action]))
-        goal = int(infos["goal"][0])
+        goal = int(goals_reached(infos, terminated, self._n_goals)[0])
         ended = bool(terminated[0]), bool(truncated[0])
+        if any(ended) and "final_obs" in infos:  # the next episode has already begun
+            observations = infos["final_obs"]
         return int(observations[0]), float(rewards[0]), *ended, {"goal": goal}
 
     def close(self) -> None:
@@ -210,7 +221,7 @@ def _resumable(way: Any, task: Task, seed: int, path: Path | None, told: _Told) 
             saved_at = time.monotonic()
 
     found: Run = way.run(task, seed, run, progress)
-    if path is not None:
+    if path is not None and (way.stops_anywhere or not found.interrupted):
         checkpoint.save(path, found, of)
     if found.interrupted:
         raise KeyboardInterrupt

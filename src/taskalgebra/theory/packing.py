@@ -75,7 +75,7 @@ def unpack(
 
 
 def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
-    if "offset" not in arrays:
+    if not any(name in arrays for name in _WORLD_ARRAYS):
         return OpenWorld(tuple(words["goals"]), tuple(words["actions"]))
     n_states, n_actions = arrays["step_reward"].shape
     return from_outcomes(

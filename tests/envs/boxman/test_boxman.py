@@ -72,7 +72,7 @@ def test_spaces_are_those_of_the_paper(collect, actions):
     for name, task in world.tasks.items():
         assert task.desired.tolist() == [name in goal for goal in PAPER_OBJECTS]
     assert world.task == world.space.universal
-    assert world.max_steps == 20
+    assert world.max_episode_steps == 20
 
 
 @MODES
@@ -213,7 +213,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
         for r in range(1, 16)
     ]
     world = Boxman(board="\n".join([*rows, "#" * 17]), layout="random", objects=["blue square"])
-    assert world.max_steps > world.board.distance.max() + 2 > 100
+    assert world.max_episode_steps > world.board.distance.max() + 2 > 100
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
         ),
         ({"board": "#.#"}, "a board of Boxman is square"),
         ({"task": "green"}, "green"),
-        ({"task": TaskSpace(OpenWorld(("a",), ("b",))).universal}, "belongs to another world"),
+        ({"task": TaskSpace(OpenWorld(("a",), ("b",))).universal}, "belongs to another space"),
     ],
 )
 def test_bad_arguments_are_refused_in_words(options, words):

@@ -88,12 +88,12 @@ def test_follow_plays_as_the_environment_does(task, layout, collect):
         by_touch=world.by_touch,
         goal_reward=world.task.goal_reward,
         step_reward=STEP_REWARD,
-        max_steps=world.max_steps,
+        max_steps=world.max_episode_steps,
     )
     for i, code in enumerate(codes):
         world.reset(options={"code": code})
         total, goal, n = 0.0, -1, 0
-        for _ in range(world.max_steps):
+        for _ in range(world.max_episode_steps):
             _, reward, terminated, _, info = world.step(actions[i, world.code[0]])
             total, n = total + reward, n + 1
             if terminated:
@@ -132,7 +132,7 @@ def test_the_policy_that_planning_finds_earns_the_optimum_from_everywhere(task, 
             by_touch=world.by_touch,
             goal_reward=world.task.goal_reward,
             step_reward=STEP_REWARD,
-            max_steps=world.max_steps,
+            max_steps=world.max_episode_steps,
         )
         assert returns == pytest.approx(world.optimal_returns(codes), abs=1e-12)
         assert returns == pytest.approx(optimal_v(planned)[:58], abs=1e-12)

@@ -5,14 +5,14 @@ import zlib
 import numpy as np
 import pytest
 import torch
-from taskalgebra.learning.deep.values import GoalReturns, NetworkQ, ShiftedBounds
 
 from boxman_oracle import SlowBoxman
 from deep_worlds import BOARD, short, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.learning.deep.heads import head_of
-from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.networks import egocentric, make_network
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.boxman import tables as boxman_tables
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
@@ -26,6 +26,7 @@ from taskalgebra.paper.experiments.boxman.tables import (
     worst_score,
 )
 from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 
 WORLDS = {
     "fixed": small_boxman(),
@@ -49,22 +50,24 @@ def network_of(world, seed=0):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = make_network(
-            "egocentric", world.observation_space.shape, world.space.n_actions, HEAD.n_outputs
+            egocentric, world.observation_space.shape, world.space.n_actions, HEAD.n_outputs
         )
         with torch.no_grad():
             network.last.weight.mul_(20.0)
     n = world.space.n_goals
     goals = frames_of_goals(world)
-    return GoalReturns(network, HEAD, goals, np.arange(n), n, np.zeros(n))
+    return NetworkReach(network, HEAD, goals, np.arange(n), n, np.zeros(n))
 
 
-class Whim:
+class Whim(Reach):
     """Stands for a network: values at random for every screen, always the same for one."""
+
+    observation_ndim = 3
 
     def __init__(self, world):
         self.n_goals, self.n_actions = world.space.n_goals, world.space.n_actions
 
-    def look(self, frames):
+    def returns(self, frames):
         shape = (self.n_goals, self.n_actions)
         seeds = [zlib.crc32(frame.tobytes()) for frame in frames]
         return np.stack([np.random.default_rng(seed).random(shape) for seed in seeds])
@@ -77,7 +80,7 @@ def played(world, codes, task, policy):
     n = len(codes)
     returns, steps, goals = np.zeros(n), np.zeros(n, np.int64), np.full(n, -1)
     on = np.ones(n, bool)
-    for _ in range(world.max_steps):
+    for _ in range(world.max_episode_steps):
         seen, rewards, ended, _, found = env.step(policy.actions(seen))
         returns += np.where(on, rewards, 0.0)
         steps += on
@@ -91,10 +94,10 @@ def test_playing_by_table_is_playing(world):
     codes = starts(world, 40, seed=3)
     source = Whim(world)
     table = returns_on_cells(world, source, codes)
-    bounds = ShiftedBounds(world.space, (source,))
+    bounds = ReachBounds(world.space, source)
     outcomes = set()
     for task in all_tasks(world)[:4]:
-        values = NetworkQ(source, task.goal_reward, bounds)
+        values = ReachQ(source, task.goal_reward, bounds)
         outcome = play_table(world, codes, task, table + task.goal_reward[:, None])
         returns, goals, steps, optimal = played(world, codes, task, GreedyPolicy(values))
         wanted = task.goal_reward == task.goal_reward.max()
@@ -149,8 +152,8 @@ def test_episodes_that_lead_nowhere_are_cut_off():
     upwards = np.tile(np.eye(5)[0], (1, 25, 2, 1))
     outcome = play_table(world, codes, world.tasks["blue"], upwards)
     assert not outcome.success.any()
-    assert (outcome.steps == world.max_steps).all()
-    np.testing.assert_allclose(outcome.returns, -0.1 * world.max_steps)
+    assert (outcome.steps == world.max_episode_steps).all()
+    np.testing.assert_allclose(outcome.returns, -0.1 * world.max_episode_steps)
 
 
 @EACH
@@ -170,7 +173,7 @@ def test_values_on_cells_are_those_of_the_screens(world):
         for cell in (0, 7, world.board.n_cells - 1):
             env.reset(options={"code": [cell, 0, *some[i, 2:]]})
             frame = env.frames_of(env.codes)
-            np.testing.assert_allclose(table[i, cell], source.look(frame)[0], atol=1e-5)
+            np.testing.assert_allclose(table[i, cell], source.returns(frame)[0], atol=1e-5)
 
 
 def test_many_layouts_are_shown_a_few_at_a_time(monkeypatch):
@@ -212,7 +215,7 @@ def test_the_score_for_training_is_that_of_the_worst_task():
     each = [play_table(world, codes, t, table + t.goal_reward[:, None]).score for t in tasks]
 
     class Trained:
-        networks, shared, settings = (source,), True, short()
+        reaches, shared, settings = (source,), True, short()
         tasks = {"blue": world.tasks["blue"]}  # noqa: RUF012
 
     score = worst_score(world, tasks)
@@ -246,10 +249,10 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
                 continue
             best.append(2.0 + values[code[0], goal].max())
             cell, returned, reached = int(code[0]), 0.0, -1
-            for _ in range(world.max_steps):
-                following = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
-                touched = [g for g in (0, 1) if code[2 + g] == following and following != cell]
-                returned, cell = returned - 0.1, following
+            for _ in range(world.max_episode_steps):
+                entered = world.board.neighbour[cell, values[cell].max(axis=0).argmax()]
+                touched = [g for g in (0, 1) if code[2 + g] == entered and entered != cell]
+                returned, cell = returned - 0.1, entered
                 if touched:
                     reached = touched[0]
                     break
@@ -260,12 +263,12 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
 
     class Trained:
         shared, settings, tasks = False, short(), {"square": task}
-        networks = (Whim(world),)
+        reaches = (Whim(world),)
 
     score = worst_score(world, [], n=30, seed=2)
-    table = returns_on_cells(world, Trained.networks[0], codes)
-    low = short().low
-    assert score(Trained) == aimed_score(world, codes, task, table, low) < 0.5
+    table = returns_on_cells(world, Trained.reaches[0], codes)
+    v_min = short().v_min
+    assert score(Trained) == aimed_score(world, codes, task, table, v_min) < 0.5
 
 
 def test_a_goal_that_is_walled_in_by_others_is_not_scored():
@@ -280,7 +283,7 @@ def test_a_goal_that_is_walled_in_by_others_is_not_scored():
 def test_bounds_of_the_table_are_those_of_the_network():
     world = WORLDS["fixed"]
     source = network_of(world)
-    found = ShiftedBounds(world.space, (source,)).at(world.games(1).frames(starts(world, 0, 0)))
+    found = ReachBounds(world.space, source).at(world.games(1).frames(starts(world, 0, 0)))
     assert isinstance(found, Bounds)
     table = returns_on_cells(world, source, starts(world, 0, 0))[0]
     np.testing.assert_allclose(found.universal, table + 2.0, atol=1e-5)

@@ -10,7 +10,7 @@ from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.vector import VectorBoxman
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.policy import GreedyPolicy, Policy
 from taskalgebra.theory.tasks import TaskSpace
 
 ID = "TaskAlgebra/Boxman-v0"
@@ -240,11 +240,13 @@ def test_the_best_policy_is_evaluated_at_the_optimum(collect):
     greedy = GreedyPolicy(q_bar_star(space, [space.from_desired(world.task.desired)]).values[0])
     number = {frame.tobytes(): s for s, frame in enumerate(frames_of_states(world))}
 
-    class ByFrame:
+    class ByFrame(Policy):
+        observation_ndim = 3
+
         def actions(self, observations):
             return greedy.actions(np.array([number[frame.tobytes()] for frame in observations]))
 
-    result = play(world.task, batch, ByFrame(), episodes=120, max_steps=world.max_steps)
+    result = play(world.task, batch, ByFrame(), episodes=120, max_steps=world.max_episode_steps)
     assert result.mean_return == pytest.approx(result.optimal_return, abs=1e-12)
     assert (result.success_rate, result.unfinished) == (1.0, 0)
 

@@ -1,26 +1,33 @@
 """From an open world to agents that compose: toy trainings that really learn, and bad requests."""
 
+import io
+
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
-from taskalgebra.learning.deep.values import ExtremeBounds, ShiftedBounds
 
 import taskalgebra as ta
 from deep_worlds import (
+    NETWORKS,
     Corridor,
     corridor_world,
     corridors,
     digest,
     short,
+    short_learner,
+    short_trainer,
     small_boxman,
 )
+from taskalgebra.envs.boxman.recipes import FAST
+from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.learning.deep.checkpoint import weights_of
-from taskalgebra.learning.deep.dqn import Learner
-from taskalgebra.learning.deep.settings import DeepSettings, preset
-from taskalgebra.paper.experiments.boxman.tables import all_tasks, worst_score
+from taskalgebra.learning.deep.learner import DeepQ
+from taskalgebra.learning.deep.networks import egocentric, paper
+from taskalgebra.learning.deep.weights import weights_of
+from taskalgebra.progress import Terminal
+from taskalgebra.theory.reach import ExtremeBounds, ReachBounds
 
 BASE = ("blue", "circle")
 EXPRESSIONS = {
@@ -65,10 +72,10 @@ def returns_from_everywhere(world, agent, max_steps=20):
 @pytest.fixture(scope="module")
 def boxman_skills():
     """Boxman learned from pixels, on a small board: half a minute on one core."""
-    settings = preset(
-        "fast",
+    learner = DeepQ(
+        settings=FAST.settings,
         n_updates=600,
-        chapter=300,
+        updates_per_iteration=300,
         n_envs=32,
         steps_per_update=32.0,
         learning_starts=3200,
@@ -76,11 +83,11 @@ def boxman_skills():
         batch_size=32,
         threads=1,
     )
-    return ta.learn(small_boxman(), BASE, settings=settings, seed=0)
+    return ta.learn(small_boxman(), BASE, learner=learner, seed=0)
 
 
 def test_boxman_is_learned_from_pixels_and_all_compositions_are_nearly_optimal(boxman_skills):
-    world = boxman_skills.world
+    world = boxman_skills.env
     for text, wanted in EXPRESSIONS.items():
         agent = boxman_skills[text]
         mean, reached = returns_from_everywhere(world, agent)
@@ -96,7 +103,7 @@ def test_boxman_is_learned_from_pixels_and_all_compositions_are_nearly_optimal(b
 def test_saved_and_loaded_the_skills_take_the_same_actions(boxman_skills, tmp_path):
     boxman_skills.save(tmp_path / "skills")
     loaded = ta.load(tmp_path / "skills")
-    world = boxman_skills.world
+    world = boxman_skills.env
     frames = world.vector(1).frames_of([[cell, 0, *world.places] for cell in range(ALL_STARTS)])
     for text in EXPRESSIONS:
         one, two = (skills[text].policy.actions(frames) for skills in (boxman_skills, loaded))
@@ -105,31 +112,43 @@ def test_saved_and_loaded_the_skills_take_the_same_actions(boxman_skills, tmp_pa
 
 
 def test_a_network_that_was_never_trained_knows_next_to_nothing(boxman_skills):
-    world = boxman_skills.world
-    score = worst_score(world, all_tasks(world))
-    learner = deep.Training(world, world.tasks, world.space.universal, short(), 0)
-    stream = learner.learner._play(np.random.default_rng(0))
-    while len(learner.learner.goals.numbers) < 2:
+    world = boxman_skills.env
+
+    def score(family):
+        skills = ta.Skills(family, world)
+        return min(skills[text].evaluate(100).score for text in EXPRESSIONS)
+
+    training = deep.Training(
+        world,
+        {name: world.tasks[name] for name in BASE},
+        world.space.universal,
+        egocentric,
+        short(),
+        0,
+    )
+    stream = training.trainer._play(np.random.default_rng(0))
+    while len(training.trainer.goals.numbers) < 2:
         next(stream)
-    untrained = learner.networks(best=False)
+    untrained = training.family(best=False)
     assert score(untrained) < 0.3
-    assert score(boxman_skills.networks) >= 0.95
+    assert score(boxman_skills.family) >= 0.95
 
 
 @pytest.fixture(scope="module")
 def corridor_skills():
-    settings = DeepSettings(
+    learner = DeepQ(
+        settings=FAST.settings,
         n_updates=1000,
-        chapter=500,
+        updates_per_iteration=500,
         n_envs=16,
         steps_per_update=16.0,
         learning_starts=1600,
         replay_size=20_000,
         batch_size=32,
         threads=1,
-        low=-1.5,
+        v_min=-1.5,
     )
-    return ta.learn(corridor_world(), settings=settings, seed=1)
+    return ta.learn(corridor_world(), learner=learner, seed=1)
 
 
 CORRIDOR = {
@@ -163,8 +182,8 @@ def test_an_environment_of_ones_own_is_learned_and_composed_optimally(
 
 
 def test_learned_returns_are_the_cost_of_the_way(corridor_skills):
-    (network,) = corridor_skills.networks.networks
-    found = network.look(np.eye(10, dtype=np.float32)[:7])
+    (reach,) = corridor_skills.family.reaches
+    found = reach.returns(np.eye(10, dtype=np.float32)[:7])
     for cell in range(7):
         for goal, place in enumerate(Corridor.GOALS):
             steps = abs(cell - place)
@@ -177,93 +196,94 @@ def test_learned_returns_are_the_cost_of_the_way(corridor_skills):
 def test_one_network_serves_all_tasks_that_share_their_absorbing_states():
     world = small_boxman()
     tasks = {name: world.tasks[name] for name in BASE}
-    networks, went = deep.train(world, tasks, short(), score=lambda _: 0.0)
-    assert (len(networks.networks), list(went), networks.shared) == (1, ["all"], True)
-    plan = networks.plan()
-    assert isinstance(plan.bounds, ShiftedBounds)
-    assert {q.returns for q in plan.values} == set(networks.networks)
-    assert plan.r_bar_min == pytest.approx(-2.3 - 0.1)
+    family, went = deep.train(world, tasks, egocentric, short(), score=lambda _: 0.0)
+    assert (len(family.reaches), list(went), family.shared) == (1, ["all"], True)
+    assert isinstance(family.bounds, ReachBounds)
+    assert {q.reach for q in family.values} == set(family.reaches)
+    assert family.r_bar_min == pytest.approx(-2.3 - 0.1)
+    assert family.error_bound is None
 
 
 @pytest.mark.parametrize(
-    ("world", "settings", "kind"),
+    ("world", "name", "kind"),
     [
-        (small_boxman(), short("paper"), ShiftedBounds),
-        (small_boxman(collect="touch", layout="random"), short(), ExtremeBounds),
+        (small_boxman(), "paper", ReachBounds),
+        (small_boxman(collect="touch", layout="random"), "fast", ExtremeBounds),
     ],
     ids=["paper", "touch"],
 )
-def test_each_task_has_its_own_network_as_in_the_paper_or_by_touch(world, settings, kind):
+def test_each_task_has_its_own_network_as_in_the_paper_or_by_touch(world, name, kind):
     tasks = {name: world.tasks[name] for name in BASE}
     seeds = []
-    networks, went = deep.train(
+    family, went = deep.train(
         world,
         tasks,
-        settings,
+        NETWORKS[name],
+        short(name),
         score=lambda n: seeds.append(tuple(n.tasks)) or 0.0,
     )
-    assert (len(networks.networks), list(went)) == (2, list(BASE))
+    assert (len(family.reaches), list(went)) == (2, list(BASE))
     assert set(seeds) == {("blue",), ("circle",)}
-    one, two = (digest(weights_of(n.network)) for n in networks.networks)
+    one, two = (digest(weights_of(n.network)) for n in family.reaches)
     assert one != two
-    assert isinstance(networks.plan().bounds, kind)
-    assert np.array_equal(networks.goal_rewards, [[2.0, -0.1], [-0.1, 2.0]])
+    assert isinstance(family.bounds, kind)
+    assert np.array_equal(family.goal_rewards, [[2.0, -0.1], [-0.1, 2.0]])
 
 
 def test_a_task_of_ones_own_may_have_the_name_of_one_of_the_world():
     world = small_boxman()
-    skills = ta.learn(world, {"blue": ["beige circle"]}, settings=short())
-    assert skills.networks.goal_rewards.tolist() == [[-0.1, 2.0]]
+    skills = ta.learn(world, {"blue": ["beige circle"]}, learner=short_learner())
+    assert skills.family.goal_rewards.tolist() == [[-0.1, 2.0]]
     assert skills["blue"].task == world.tasks["circle"]
 
 
 def test_the_rewards_of_a_world_with_one_named_task_are_those_of_that_task():
     world = ta.GoalWorld(corridors, ["west", "middle", "east"], {"far": ["east"]})
-    networks, _ = deep.train(world, world.tasks, short(), score=lambda _: 0.0)
-    assert networks.goal_rewards.tolist() == [[-0.1, -0.1, 2.0]]
+    family, _ = deep.train(world, world.tasks, egocentric, short(), score=lambda _: 0.0)
+    assert family.goal_rewards.tolist() == [[-0.1, -0.1, 2.0]]
 
 
 def test_the_best_weights_are_kept():
     world, scores = corridor_world(), iter([0.1, 0.9, 0.3])
     kept = []
 
-    def score(networks):
-        kept.append(digest(weights_of(networks.networks[0].network)))
+    def score(family):
+        kept.append(digest(weights_of(family.reaches[0].network)))
         return next(scores)
 
-    networks, went = deep.train(world, world.tasks, short(), score=score)
-    assert digest(weights_of(networks.networks[0].network)) == kept[1]
+    family, went = deep.train(world, world.tasks, egocentric, short(), score=score)
+    assert digest(weights_of(family.reaches[0].network)) == kept[1]
     assert [points for _, points in went["all"].scores] == [0.1, 0.9, 0.3]
 
 
 def test_a_network_may_start_from_another():
     world = small_boxman()
-    first, _ = deep.train(world, world.tasks, short(), score=lambda _: 0.0)
+    first, _ = deep.train(world, world.tasks, egocentric, short(), score=lambda _: 0.0)
     touch = small_boxman(collect="touch")
     tasks = {"blue": touch.tasks["blue"]}
-    means = first.networks[0].network.state_mean
+    means = first.first.state_mean
     started, _ = deep.train(
-        touch, tasks, short(), start=first.networks[0].network, score=lambda _: 0.0
+        touch, tasks, egocentric, short(), start=first.first, score=lambda _: 0.0
     )
-    fresh, _ = deep.train(touch, tasks, short(), score=lambda _: 0.0)
-    assert np.array_equal(started.networks[0].network.state_mean, means)
-    assert not np.array_equal(fresh.networks[0].network.state_mean, means)
+    fresh, _ = deep.train(touch, tasks, egocentric, short(), score=lambda _: 0.0)
+    assert np.array_equal(started.first.state_mean, means)
+    assert not np.array_equal(fresh.first.state_mean, means)
 
 
 def test_without_a_score_of_ones_own_the_base_tasks_are_played():
     world = corridor_world()
-    networks, went = deep.train(world, world.tasks, short())
-    assert deep.base_score(world)(networks) == max(p for _, p in went["all"].scores)
+    family, went = deep.train(world, world.tasks, egocentric, short())
+    assert deep.base_score(world)(family) == max(p for _, p in went["all"].scores)
 
 
 def test_the_score_is_a_share_of_the_optimum_or_the_mean_return_if_that_is_not_known(
     boxman_skills, corridor_skills
 ):
-    share = deep.base_score(boxman_skills.world)(boxman_skills.networks)
+    share = deep.base_score(boxman_skills.env)(boxman_skills.family)
     assert 0.95 <= share <= 1.0
     # From seven cells: ways to the nearest goal of {west, east} and of {west, middle}.
     steps = np.mean([[0, 1, 2, 3, 2, 1, 0], [0, 1, 1, 0, 1, 2, 3]])
-    mean = deep.base_score(corridor_skills.world)(corridor_skills.networks)
+    mean = deep.base_score(corridor_skills.env)(corridor_skills.family)
     assert mean == pytest.approx(2.0 - 0.1 * steps, abs=0.03)
 
 
@@ -276,9 +296,9 @@ def test_environments_are_closed_whether_the_training_ends_well_or_not():
             made.append(self)
 
     world = corridor_world(Noted)
-    deep.train(world, world.tasks, short())
+    deep.train(world, world.tasks, egocentric, short())
     with pytest.raises(ZeroDivisionError):
-        deep.train(world, world.tasks, short(), score=lambda _: 1 / 0)
+        deep.train(world, world.tasks, egocentric, short(), score=lambda _: 1 / 0)
     assert len(made) > 4
     assert all(env.closed for env in made)
 
@@ -294,19 +314,19 @@ def test_goals_that_were_never_met_are_named():
     with pytest.raises(
         ValueError, match=r"in [\d,]+ steps these goals were never met: east; train"
     ):
-        deep.train(world, world.tasks, short())
+        deep.train(world, world.tasks, egocentric, short())
 
 
 def test_a_goal_beyond_the_names_is_refused():
     world = ta.GoalWorld(corridors, ["west", "middle"], {"west": ["west"]})
     with pytest.raises(ValueError, match=r"goal\"\] = .*2.*expected the number of a goal, 0 to 1"):
-        deep.train(world, world.tasks, short())
+        deep.train(world, world.tasks, egocentric, short())
 
 
 def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
     world = small_boxman()
     tasks = {"a/b": world.tasks["blue"], "..": world.tasks["circle"]}
-    deep.train(world, tasks, short("paper"), folder=tmp_path / "t", score=lambda _: 0.0)
+    deep.train(world, tasks, paper, short("paper"), folder=tmp_path / "t", score=lambda _: 0.0)
     assert len(list((tmp_path / "t").iterdir())) == 2
     assert [file.name for file in tmp_path.iterdir()] == ["t"]
 
@@ -314,53 +334,90 @@ def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
 def test_what_does_not_fit_the_world_is_refused_before_any_training():
     world, other = corridor_world(), corridor_world()
     with pytest.raises(ValueError, match="task 'edge' belongs to another space than the world"):
-        deep.train(world, other.tasks, short())
+        deep.train(world, other.tasks, egocentric, short())
     rich = corridor_world(r_universal=5.0)
     with pytest.raises(ValueError, match=r"goals pay from -0\.1 to 5, beyond the returns"):
-        deep.train(rich, rich.tasks, short("paper"))
+        deep.train(rich, rich.tasks, paper, short("paper"))
     with pytest.raises(ValueError, match="goals pay from 0 to 0, beyond the returns"):
-        deep.train(world, world.tasks, short(high=-0.5))
+        deep.train(world, world.tasks, egocentric, short(v_max=-0.5))
 
 
-def test_the_listener_for_terminals_writes_to_terminals_only(capsys):
-    class Terminal:
+def test_the_listener_for_terminals_keeps_a_line_per_iteration():
+    class Stream(io.StringIO):
         def __init__(self, tty):
-            self.tty, self.text = tty, ""
+            super().__init__()
+            self.tty = tty
 
         def isatty(self):
             return self.tty
 
-        def write(self, text):
-            self.text += text
-
-        def flush(self):
-            pass
-
     world = corridor_world()
     for tty in (True, False):
-        stream = Terminal(tty)
-        listen = deep.TerminalChapters(short(), stream)
-        deep.train(world, world.tasks, short(), score=lambda _: 0.25, listen=listen)
-        lines = stream.text.splitlines()
+        stream = Stream(tty)
+        shown = Terminal("learning", stream)
+        deep.train(world, world.tasks, egocentric, short(), score=lambda _: 0.25, listener=shown)
+        shown.close()
+        lines = stream.getvalue().split("\n")[:-1]
         assert len(lines) == (3 if tty else 0)
-        if tty:
-            assert lines[0].startswith("all: 8 of 20 updates, 3 goals met, score 0.250, ")
+        for line, share in zip(lines, ("40%", "80%", "100%"), strict=False):
+            assert line.startswith(f"\r\x1b[Klearning all: {share}, ")
+            assert line.endswith(" s left, 3 goals met, score 0.250")
+
+
+def test_the_share_done_counts_all_networks():
+    world, told = small_boxman(), []
+    tasks = {name: world.tasks[name] for name in BASE}
+    deep.train(world, tasks, paper, short("paper"), score=lambda _: 0.5, listener=told.append)
+    assert [event.what for event in told] == ["blue"] * 3 + ["circle"] * 3
+    assert [event.share for event in told] == [0.2, 0.4, 0.5, 0.7, 0.9, 1.0]
+    assert [event.n_updates for event in told] == [8, 16, 20] * 2
+    assert all(event.score == 0.5 and np.isfinite(event.loss) for event in told)
+    assert all(event.n_goals == 2 and event.n_steps >= 320 for event in told)
 
 
 # ta.learn
 
 
 LEARN_REFUSED = {
-    "episodes": ({"episodes": 5}, ValueError, "for finite worlds; .* settings.n_updates"),
-    "steps": ({"steps": 5}, ValueError, "for finite worlds"),
-    "a penalty": ({"r_bar_min": -5.0}, ValueError, "the penalty settings.low"),
-    "tabular settings": ({"settings": ta.Settings()}, TypeError, "needs DeepSettings, or 'fast'"),
-    "a dictionary": ({"settings": {"n_updates": 3}}, TypeError, "needs DeepSettings.*n_updates"),
-    "an unknown preset": ({"settings": "slow"}, ValueError, "unknown preset 'slow'"),
-    "an empty preset": ({"settings": ""}, ValueError, "unknown preset ''"),
-    "a seed": ({"settings": short(), "seed": -1}, ValueError, "seed is -1"),
-    "a task": ({"tasks": ["red"], "settings": short()}, ValueError, "unknown task 'red'"),
-    "a goal": ({"tasks": {"x": ["north"]}}, ValueError, "unknown goal 'north'"),
+    "a learner of tables": (
+        lambda: {"learner": ta.QLearning(steps=5)},
+        ValueError,
+        "tables need numbered observations and actions, Discrete; .* DeepQ",
+    ),
+    "a learner of few steps": (
+        lambda: {"learner": ta.FewSteps()},
+        ValueError,
+        "open world, known only by playing it.*DeepQ",
+    ),
+    "tabular settings": (
+        lambda: {"learner": ta.DeepQ(settings=ta.Settings())},
+        TypeError,
+        "settings must be DeepSettings, got Settings",
+    ),
+    "a dictionary": (
+        lambda: {"learner": ta.DeepQ(settings={"n_updates": 3})},
+        TypeError,
+        "settings must be DeepSettings, got .*n_updates",
+    ),
+    "an unknown setting": (lambda: {"learner": ta.DeepQ(speed=3)}, TypeError, "speed"),
+    "a network by name": (
+        lambda: {"learner": ta.DeepQ("paper")},
+        TypeError,
+        r"network must be callable, network\(shape, n_actions, n_outputs\), got 'paper'",
+    ),
+    "settings for a learner": (
+        lambda: {"learner": short()},
+        TypeError,
+        r"learner must have a method learn\(env, tasks, seed, folder, listener\)",
+    ),
+    "a learner by name": (lambda: {"learner": "fast"}, TypeError, "got 'fast'"),
+    "a seed": (lambda: {"learner": short_learner(), "seed": -1}, ValueError, "seed is -1"),
+    "a task": (
+        lambda: {"tasks": ["red"], "learner": short_learner()},
+        ValueError,
+        "unknown task 'red'",
+    ),
+    "a goal": (lambda: {"tasks": {"x": ["north"]}}, ValueError, "unknown goal 'north'"),
 }
 
 
@@ -369,24 +426,22 @@ LEARN_REFUSED = {
 )
 def test_what_an_open_world_cannot_be_learned_with_is_refused(arguments, kind, words):
     with pytest.raises(kind, match=words):
-        ta.learn(small_boxman(), **arguments)
+        ta.learn(small_boxman(), **arguments())
 
 
-def test_what_a_finite_world_cannot_be_learned_with_is_refused(tmp_path):
+def test_networks_do_not_learn_what_is_seen_as_a_number():
     world = ta.FourRooms()
-    for settings in (short(), "fast"):
-        with pytest.raises(TypeError, match="a finite world needs Settings, got"):
-            ta.learn(world, settings=settings)
-    with pytest.raises(ValueError, match="for open worlds; save what was learned"):
-        ta.learn(world, folder=tmp_path)
-    with pytest.raises(ValueError, match="start are for open worlds"):
-        ta.learn(world, start=ta.solve(world))
+    for learner in (short_learner(), ta.DeepQ(n_updates=20)):
+        with pytest.raises(ValueError, match=r"images .* or vectors, .* got Discrete"):
+            ta.learn(world, learner=learner)
+    with pytest.raises(TypeError, match="start must be skills that are networks, got Skills"):
+        ta.learn(world, learner=short_learner(start=ta.solve(world)))
 
 
 def test_negation_needs_three_base_tasks_that_end_in_goals_of_their_own():
     """Else Q̄_U and Q̄_∅, the extremes of the base tasks, make ¬a of b: wrong without a word."""
     touch = small_boxman(layout="random", collect="touch")
-    two = ta.learn(touch, {"a": ["blue square"], "b": ["beige circle"]}, settings=short())
+    two = ta.learn(touch, {"a": ["blue square"], "b": ["beige circle"]}, learner=short_learner())
     assert not two.can_negate
     for text in ("~a", "a ^ b", "b & ~a", "a nor b"):
         with pytest.raises(ValueError, match="needs a negation, and these base tasks end in goals"):
@@ -397,48 +452,58 @@ def test_negation_needs_three_base_tasks_that_end_in_goals_of_their_own():
     assert "a | b" in two and (two["a"] & two["b"]).task == two["a & b"].task
     assert two.n_expressible == 4  # a, b, all and none
     third = {"a": ["blue square"], "b": ["beige circle"], "c": ["blue square", "beige circle"]}
-    assert "~a" in ta.learn(touch, third, settings=short())
+    assert "~a" in ta.learn(touch, third, learner=short_learner())
     assert ta.load("boxman").can_negate and ta.load("boxman-touch").can_negate
-    assert "~blue" in ta.learn(small_boxman(), ["blue"], settings=short())
+    assert "~blue" in ta.learn(small_boxman(), ["blue"], learner=short_learner())
 
 
 def test_a_file_in_place_of_the_folder_for_checkpoints_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(NotADirectoryError, match="is no folder; give one for checkpoints"):
-        ta.learn(corridor_world(), settings=short(), folder=tmp_path / "file")
+    with pytest.raises(NotADirectoryError, match="is not a directory; give one for checkpoints"):
+        ta.learn(corridor_world(), learner=short_learner(), folder=tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_skills_may_start_from_skills_that_are_networks():
     touch, first = ta.Boxman(layout="random", collect="touch"), ta.load("boxman-random")
-    planning = ta.learn(touch, ["blue"], settings=short(network="planning"), start=first)
-    ours, theirs = planning.networks.first, first.networks.first
+    learner = short_learner(network=networks.planning, start=first)
+    planning = ta.learn(touch, ["blue"], learner=learner)
+    ours, theirs = planning.family.first, first.family.first
     assert torch.equal(ours.patches.weight, theirs.patches.weight)
     for wrong in (ta.solve(ta.FourRooms()), theirs, "boxman-random"):
-        with pytest.raises(TypeError, match="start must be skills that are networks, such as"):
-            ta.learn(touch, settings=short(), start=wrong)
+        with pytest.raises(TypeError, match="start must be skills that are networks, got"):
+            ta.learn(touch, learner=short_learner(start=wrong))
+
+
+def test_networks_may_start_from_a_family():
+    touch, first = small_boxman(collect="touch"), ta.learn(small_boxman(), learner=short_learner())
+    one, two = (
+        ta.learn(touch, ["blue"], learner=short_learner(start=start)).family.first
+        for start in (first, first.family)
+    )
+    assert digest(weights_of(one)) == digest(weights_of(two))
 
 
 def test_learning_goes_on_from_the_folder(tmp_path):
     world = corridor_world()
-    first = ta.learn(world, settings=short(), seed=2, folder=str(tmp_path))
+    first = ta.learn(world, learner=short_learner(), seed=2, folder=str(tmp_path))
     assert [file.name for file in tmp_path.iterdir()] == ["all.safetensors"]
-    again = ta.learn(world, settings=short(), seed=2, folder=tmp_path)
-    one, two = (weights_of(s.networks.networks[0].network) for s in (first, again))
+    again = ta.learn(world, learner=short_learner(), seed=2, folder=tmp_path)
+    one, two = (weights_of(s.family.first) for s in (first, again))
     assert digest(one) == digest(two)
     with pytest.raises(ValueError, match="started with seed 2, not 3"):
-        ta.learn(world, settings=short(), seed=3, folder=tmp_path)
+        ta.learn(world, learner=short_learner(), seed=3, folder=tmp_path)
 
 
 # Worlds of one's own
 
 
 def test_a_goal_world_is_names_and_a_way_to_make_copies():
-    world = corridor_world(max_steps=9)
+    world = corridor_world(max_episode_steps=9)
     assert world.space.goal_names == ("west", "middle", "east")
     assert world.space.action_names == ("left", "right", "take")
     assert world.tasks["edge"] == world.space.task(["west", "east"])
-    assert (world.max_steps, world.shared_absorbing) == (9, True)
+    assert (world.max_episode_steps, world.shared_absorbing) == (9, True)
     plain = ta.GoalWorld(corridors, ("w", "m", "e"), {"w": [0]}, r_universal=1.0, r_empty=0.0)
     assert plain.space.action_names == ("a0", "a1", "a2")
     assert plain.tasks["w"].goal_reward.tolist() == [1.0, 0.0, 0.0]
@@ -449,7 +514,8 @@ def test_a_goal_world_is_made_from_a_registered_environment():
     gym.register(name, Corridor, max_episode_steps=30)
     try:
         world = ta.GoalWorld(lambda n: gym.make_vec(name, n), ["w", "m", "e"], {"w": ["w"]})
-        skills = ta.learn(world, settings=short())
+        assert world.max_episode_steps == 30
+        skills = ta.learn(world, learner=short_learner())
         assert skills["~w"].evaluate(10).episodes == 10
     finally:
         del gym.registry[name]
@@ -592,7 +658,11 @@ GOAL_WORLDS = {
         ValueError,
         "a desired goal must pay more",
     ),
-    "max_steps": (lambda: corridor_world(max_steps=0), ValueError, "max_steps is 0"),
+    "a limit": (
+        lambda: corridor_world(max_episode_steps=0),
+        ValueError,
+        "max_episode_steps is 0",
+    ),
     "a task of another world": (
         lambda: corridor_world().vector(1, task=corridor_world().space.universal),
         ValueError,
@@ -617,9 +687,9 @@ def test_continuous_actions_are_refused_by_a_goal_world():
 
 def test_a_learner_learns_in_a_goal_world_as_in_the_bare_copies():
     world = corridor_world()
-    wrapped = Learner(world.vector(8, task=world.space.universal), short(), 0)
-    bare = Learner(corridors(8), short(), 0)
-    for learner in (wrapped, bare):
-        list(learner.chapters())
-    one, two = (digest(weights_of(learner.network)) for learner in (wrapped, bare))
+    wrapped = short_trainer(world.vector(8, task=world.space.universal))
+    bare = short_trainer(corridors(8))
+    for trainer in (wrapped, bare):
+        list(trainer.iterations())
+    one, two = (digest(weights_of(trainer.network)) for trainer in (wrapped, bare))
     assert one == two  # terminal rewards play no part where the network does not learn them

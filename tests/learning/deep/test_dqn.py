@@ -1,7 +1,6 @@
 """Extended deep Q-learning: the update, what is random, what is refused, and what diverges."""
 
 import math
-from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -9,11 +8,9 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
 
-from deep_worlds import OBJECTS, Corridor, corridors, digest, short, small_boxman
-from taskalgebra.learning.deep.checkpoint import weights_of
-from taskalgebra.learning.deep.dqn import DivergedError, Learner, check_environment
-from taskalgebra.learning.deep.heads import head_of
-from taskalgebra.learning.deep.settings import FAST, PAPER, DeepSettings, preset
+from deep_worlds import OBJECTS, Corridor, corridors, digest, short, short_trainer, small_boxman
+from taskalgebra.learning.deep.dqn import DivergedError, check_environment
+from taskalgebra.learning.deep.weights import weights_of
 
 
 def boxmen(n=8, **options):
@@ -21,14 +18,14 @@ def boxmen(n=8, **options):
 
 
 def trained(env, settings, seed=0):
-    learner = Learner(env, settings, seed)
-    for _ in learner.chapters():
+    trainer = short_trainer(env, settings, seed)
+    for _ in trainer.iterations():
         pass
-    return learner
+    return trainer
 
 
-def fingerprints(learner):
-    return digest(weights_of(learner.network)), digest(weights_of(learner.target))
+def fingerprints(trainer):
+    return digest(weights_of(trainer.network)), digest(weights_of(trainer.target))
 
 
 # Random numbers
@@ -49,18 +46,18 @@ def test_equal_seeds_train_equal_bits_and_other_seeds_do_not(settings):
 
 
 def test_seeds_differ_from_the_first_weights_on():
-    one, two, again = (Learner(corridors(8), short(), seed) for seed in (0, 1, 0))
+    one, two, again = (short_trainer(corridors(8), short(), seed) for seed in (0, 1, 0))
     assert fingerprints(one) == fingerprints(again) != fingerprints(two)
     assert fingerprints(one)[0] == fingerprints(one)[1]
 
 
 def test_the_number_of_threads_is_given_back():
     torch.set_num_threads(1)
-    learner = Learner(corridors(8), short(threads=2), 0)
+    trainer = short_trainer(corridors(8), short(threads=2), 0)
     during = []
-    update = learner._update
-    learner._update = lambda rng: (during.append(torch.get_num_threads()), update(rng))[1]
-    next(learner.chapters())
+    update = trainer._update
+    trainer._update = lambda rng: (during.append(torch.get_num_threads()), update(rng))[1]
+    next(trainer.iterations())
     assert (set(during), torch.get_num_threads()) == ({2}, 1)
 
 
@@ -68,22 +65,22 @@ def test_the_number_of_threads_is_given_back():
 
 
 def test_goals_are_discovered_not_given():
-    learner = Learner(corridors(8), short(), 0)
-    assert learner.goals.numbers == []
-    (first, *_) = learner.chapters()
+    trainer = short_trainer(corridors(8), short(), 0)
+    assert trainer.goals.numbers == []
+    (first, *_) = trainer.iterations()
     assert first.n_goals == 3
-    assert sorted(learner.goals.numbers) == [0, 1, 2]
-    for number, seen in zip(learner.goals.numbers, learner.goals.observations, strict=True):
+    assert sorted(trainer.goals.numbers) == [0, 1, 2]
+    for number, seen in zip(trainer.goals.numbers, trainer.goals.observations, strict=True):
         assert np.array_equal(seen, np.eye(10, dtype=np.float32)[7 + number])
 
 
 def test_a_goal_of_boxman_is_its_goal_frame_and_the_rewards_of_all_tasks_are_noted():
     env = boxmen()
-    learner = trained(env, short())
+    trainer = trained(env, short())
     world = env.world
-    assert sorted(learner.goals.numbers) == [0, 1]
+    assert sorted(trainer.goals.numbers) == [0, 1]
     for number, seen, paid in zip(
-        learner.goals.numbers, learner.goals.observations, learner.goals.rewards, strict=True
+        trainer.goals.numbers, trainer.goals.observations, trainer.goals.rewards, strict=True
     ):
         code = [0, 1 + number, *world.places]
         assert np.array_equal(seen, env.frames_of([code])[0])
@@ -103,8 +100,10 @@ def test_a_goal_that_is_met_late_joins_those_that_are_trained():
             return super().step(action)
 
     env = SyncVectorEnv([Closed] * 8)
-    chapters = list(Learner(env, short(n_updates=160, chapter=10), 0).chapters())
-    assert (chapters[0].n_goals, chapters[-1].n_goals) == (2, 3)
+    iterations = list(
+        short_trainer(env, short(n_updates=160, updates_per_iteration=10), 0).iterations()
+    )
+    assert (iterations[0].n_goals, iterations[-1].n_goals) == (2, 3)
 
 
 def test_an_environment_that_never_meets_a_goal_is_given_up():
@@ -194,82 +193,83 @@ REFUSED = {
 @pytest.mark.parametrize(("env", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_spaces_that_no_network_takes_are_refused(env, words):
     with pytest.raises(ValueError, match=words):
-        Learner(SyncVectorEnv([lambda: env]), short(n_envs=1), 0)
+        short_trainer(SyncVectorEnv([lambda: env]), short(n_envs=1), 0)
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
 def test_copies_that_hide_terminal_observations_are_refused(mode):
     with pytest.raises(ValueError, match="needs autoreset_mode NEXT_STEP"):
-        Learner(corridors(2, autoreset_mode=mode), short(n_envs=2), 0)
+        short_trainer(corridors(2, autoreset_mode=mode), short(n_envs=2), 0)
     check_environment(corridors(2))
 
 
 def test_a_single_environment_is_refused():
     with pytest.raises(TypeError, match=r"expected a vector of environments, as gym\.make_vec"):
-        Learner(Corridor(), short(), 0)
+        short_trainer(Corridor(), short(), 0)
 
 
 def test_small_images_are_refused():
     tiny = Shown(gym.spaces.Box(0, 255, (20, 20, 3), np.uint8))
     with pytest.raises(ValueError, match="at least 36 × 36"):
-        Learner(SyncVectorEnv([lambda: tiny]), short(n_envs=1), 0)
+        short_trainer(SyncVectorEnv([lambda: tiny]), short(n_envs=1), 0)
 
 
 # Updates
 
 
 def warmed(settings, seed=0, env=None):
-    """A learner that has played at random, and the random numbers of its first update."""
-    learner = Learner(corridors(8) if env is None else env, settings, seed)
+    """A trainer that has played at random, and the random numbers of its first update."""
+    trainer = short_trainer(corridors(8) if env is None else env, settings, seed)
     rng = np.random.default_rng(5)
-    learner._warm_up(learner._play(rng))
+    trainer._warm_up(trainer._play(rng))
     with torch.no_grad():
-        for weight in learner.target.parameters():
+        for weight in trainer.target.parameters():
             weight.add_(0.02)  # tell the slower copy from the network
-    return learner, rng
+    return trainer, rng
 
 
 @pytest.mark.parametrize("own_rewards", [False, True])
 @pytest.mark.parametrize("categorical", [False, True])
 def test_the_loss_of_an_update_is_that_of_the_targets_of_algorithm_1(own_rewards, categorical):
     settings = short(
-        own_rewards=own_rewards, categorical=categorical, discount=0.9, high=2.0, batch_size=40
+        own_rewards=own_rewards, categorical=categorical, discount=0.9, v_max=2.0, batch_size=40
     )
-    learner, rng = warmed(settings)
+    trainer, rng = warmed(settings)
     again = np.random.default_rng()
     again.bit_generator.state = rng.bit_generator.state
-    batch = learner.replay.sample(40, settings.telling_share, again, None)
+    batch = trainer.replay.sample(40, settings.telling_share, again, None)
     assert (batch.goals >= 0).any()
     assert (batch.goals < 0).any()
-    head, goals = learner.head, torch.from_numpy(np.stack(learner.goals.observations))
+    head, goals = trainer.head, torch.from_numpy(np.stack(trainer.goals.observations))
     losses = []
     with torch.no_grad():
         for b in range(40):
-            state, following = (
-                torch.from_numpy(seen[b : b + 1]) for seen in (batch.observations, batch.following)
+            state, next_state = (
+                torch.from_numpy(seen[b : b + 1])
+                for seen in (batch.observations, batch.next_observations)
             )
             reward = torch.from_numpy(batch.rewards[b : b + 1])
-            for i, goal in enumerate(learner.goals.numbers):
+            for i, goal in enumerate(trainer.goals.numbers):
                 if batch.goals[b] == goal:
                     paid = reward if own_rewards else torch.zeros(1)
                     target = head.certain(paid)
                 elif batch.goals[b] >= 0:
-                    target = head.certain(torch.tensor([settings.low]))
+                    target = head.certain(torch.tensor([settings.v_min]))
                 else:
-                    onward = learner.target(following, goals[i : i + 1])
+                    onward = trainer.target(next_state, goals[i : i + 1])
                     target = head.backup(onward, reward, 0.9)[0]
-                outputs = learner.network(state, goals[i : i + 1])[0, :, batch.actions[b]]
+                outputs = trainer.network(state, goals[i : i + 1])[0, :, batch.actions[b]]
                 losses.append(head.loss(outputs[None], target[None]))
-    assert float(learner._update(rng)) == pytest.approx(float(torch.stack(losses).mean()), rel=1e-5)
+    assert float(trainer._update(rng)) == pytest.approx(float(torch.stack(losses).mean()), rel=1e-5)
 
 
 @pytest.mark.parametrize(("some", "trained_for"), [(0, 3), (1, 1), (2, 2), (3, 3), (9, 3)])
 def test_an_update_is_for_all_goals_or_for_some_of_them_in_turn(some, trained_for):
-    learner, rng = warmed(short(goals_per_update=some))
+    trainer, rng = warmed(short(goals_per_update=some))
     seen = []
-    learner.network.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[1].clone()))
+    trainer.network.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[1].clone()))
     for _ in range(20):
-        learner._update(rng)
+        trainer._update(rng)
     assert {len(goals) for goals in seen} == {trained_for}
     numbers = [(goals.argmax(1) - 7).tolist() for goals in seen]  # one-hot terminal states
     assert all(len(set(each)) == trained_for for each in numbers)
@@ -278,12 +278,12 @@ def test_an_update_is_for_all_goals_or_for_some_of_them_in_turn(some, trained_fo
 
 @pytest.mark.parametrize("rate", [0.0, 0.25])
 def test_the_slower_copy_follows(rate):
-    learner, rng = warmed(short(target_rate=rate, target_every=2))
+    trainer, rng = warmed(short(tau=rate, target_interval=2))
     for update in (1, 2, 3, 4):
-        before = weights_of(learner.target)
+        before = weights_of(trainer.target)
         before = {name: array.copy() for name, array in before.items()}
-        learner._update(rng)
-        now, network = weights_of(learner.target), weights_of(learner.network)
+        trainer._update(rng)
+        now, network = weights_of(trainer.target), weights_of(trainer.network)
         for name, array in now.items():
             if name.endswith("_mean"):
                 expected = before[name]
@@ -295,32 +295,34 @@ def test_the_slower_copy_follows(rate):
 
 
 def test_the_learning_rate_falls_to_nothing_in_the_second_half_if_annealed():
-    learner = Learner(corridors(8), short(n_updates=100, learning_rate=0.25), 0)
+    trainer = short_trainer(corridors(8), short(n_updates=100, learning_rate=0.25), 0)
     rates = []
-    for learner.n_updates in (0, 49, 50, 75, 99, 100):
-        rates.append(learner._learning_rate())
+    for trainer.n_updates in (0, 49, 50, 75, 99, 100):
+        rates.append(trainer._learning_rate())
     assert rates[:3] == [0.25, 0.25, 0.25]
     assert rates[3] == pytest.approx(0.125)
     assert 0 < rates[4] < 0.001
     assert rates[5] == pytest.approx(0.0)
-    steady = Learner(corridors(8), short(n_updates=100, annealed=False, learning_rate=0.25), 0)
+    steady = short_trainer(
+        corridors(8), short(n_updates=100, annealed=False, learning_rate=0.25), 0
+    )
     steady.n_updates = 99
     assert steady._learning_rate() == 0.25
 
 
 def test_with_epsilon_zero_it_acts_greedily_over_all_goals():
-    learner, rng = warmed(short(epsilon_end=0.0, epsilon_steps=1))
+    trainer, rng = warmed(short(epsilon_end=0.0, epsilon_steps=1))
     seen = np.eye(10, dtype=np.float32)
-    at_random = learner._behave(np.repeat(seen, 50, axis=0), rng)
+    at_random = trainer._behave(np.repeat(seen, 50, axis=0), rng)
     assert set(at_random.tolist()) == {0, 1, 2}
-    learner._update(rng)
-    actions = learner._behave(seen, rng)
+    trainer._update(rng)
+    actions = trainer._behave(seen, rng)
     with torch.no_grad():
-        goals = torch.from_numpy(np.stack(learner.goals.observations))
-        q_bar = learner.head.values(learner.network(torch.from_numpy(seen), goals))
+        goals = torch.from_numpy(np.stack(trainer.goals.observations))
+        q_bar = trainer.head.values(trainer.network(torch.from_numpy(seen), goals))
     assert actions.tolist() == q_bar.amax(1).argmax(1).tolist()
-    counted = Learner(corridors(8), short(epsilon_end=0.5, epsilon_steps=100), 0)
-    counted.goals, counted.network = learner.goals, learner.network
+    counted = short_trainer(corridors(8), short(epsilon_end=0.5, epsilon_steps=100), 0)
+    counted.goals, counted.network = trainer.goals, trainer.network
     counted.n_updates, counted.n_steps = 1, 320 + 50  # half way: ε = 0.75
     many = np.repeat(seen, 800, axis=0)
     greedy = counted._behave(many, rng) == np.repeat(actions, 800)
@@ -328,16 +330,16 @@ def test_with_epsilon_zero_it_acts_greedily_over_all_goals():
 
 
 def test_the_memory_holds_what_was_played_and_nothing_of_new_beginnings():
-    learner, _ = warmed(short(learning_starts=2000, replay_size=4000))
-    replay = learner.replay
+    trainer, _ = warmed(short(learning_starts=2000, replay_size=4000))
+    replay = trainer.replay
     rows = slice(0, replay.size)
-    assert learner.n_steps == replay.size >= 2000
-    states, following = replay.states[rows].argmax(1), replay.following[rows].argmax(1)
+    assert trainer.n_steps == replay.size >= 2000
+    states, next_states = replay.states[rows].argmax(1), replay.next_states[rows].argmax(1)
     assert states.max() < 7  # a terminal state is never left
     actions, goals = replay.actions[rows], replay.goals[rows]
     moved = np.clip(states + np.array([-1, 1, 0])[actions], 0, 6)
     taken = (actions == 2) & np.isin(states, (0, 3, 6))
-    assert np.array_equal(following, np.where(taken, 7 + states // 3, moved))
+    assert np.array_equal(next_states, np.where(taken, 7 + states // 3, moved))
     assert np.array_equal(goals, np.where(taken, states // 3, -1))
     assert (replay.rewards[rows] == np.float32(-0.1)).all()
 
@@ -357,12 +359,12 @@ def test_inputs_are_centred_on_what_was_seen_or_not_at_all():
 
 def test_another_network_is_a_start_with_its_means():
     first = trained(corridors(8), short())
-    second = Learner(corridors(8), short(), 1)
+    second = short_trainer(corridors(8), short(), 1)
     second.start_from(first.network)
     assert digest(weights_of(second.network)) == digest(weights_of(first.network))
     assert digest(weights_of(second.target)) == digest(weights_of(first.network))
     means = first.network.state_mean.clone()
-    next(second.chapters())
+    next(second.iterations())
     assert torch.equal(second.network.state_mean, means)
     assert digest(weights_of(second.network)) != digest(weights_of(first.network))
 
@@ -372,7 +374,9 @@ def test_another_network_is_a_start_with_its_means():
 
 @pytest.mark.parametrize("name", ["fast", "paper"])
 def test_a_learning_rate_beyond_reason_diverges_in_words(name):
-    settings = short(name, learning_rate=1e10, gradient_clip=1e10, n_updates=64, chapter=64)
+    settings = short(
+        name, learning_rate=1e10, gradient_clip=1e10, n_updates=64, updates_per_iteration=64
+    )
     with pytest.raises(DivergedError, match=r"gradient steps; train again with a lower learning"):
         trained(boxmen(), settings)
 
@@ -386,67 +390,17 @@ def test_observations_that_are_no_numbers_diverge_in_words():
         trained(SyncVectorEnv([Foggy] * 8), short())
 
 
-def test_weights_that_break_in_the_last_update_of_a_chapter_are_noticed_at_once():
-    learner = Learner(corridors(8), short(), 0)
-    follow = learner._follow
+def test_weights_that_break_in_the_last_update_of_an_iteration_are_noticed_at_once():
+    trainer = short_trainer(corridors(8), short(), 0)
+    update_target = trainer._update_target
 
     def poison():
-        follow()
-        if learner.n_updates == learner.settings.chapter:
+        update_target()
+        if trainer.n_updates == trainer.settings.updates_per_iteration:
             with torch.no_grad():
-                learner.network.last.bias[0] = np.nan
+                trainer.network.last.bias[0] = np.nan
 
-    learner._follow = poison
+    trainer._update_target = poison
     with pytest.raises(DivergedError, match="the weights are no longer numbers after 8"):
-        next(learner.chapters())
-    assert learner.n_chapters == 0
-
-
-# Settings
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"n_updates": 0}, "n_updates is 0, expected a whole number of at least 1"),
-        ({"n_envs": True}, "n_envs is True"),
-        ({"batch_size": 2.5}, "batch_size is 2.5"),
-        ({"replay_size": -1}, "replay_size is -1"),
-        ({"threads": 0}, "threads is 0"),
-        ({"goals_per_update": -1}, "goals_per_update is -1, expected a whole number, 0 for all"),
-        ({"goals_per_update": 1.5}, "goals_per_update is 1.5"),
-        ({"telling_share": 1.5}, r"telling_share is 1.5, expected one in \[0, 1\]"),
-        ({"epsilon_end": -0.1}, "epsilon_end is -0.1"),
-        ({"discount": math.nan}, "discount is nan"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0, expected a positive number"),
-        ({"spacing": math.inf}, "spacing is inf"),
-        ({"gradient_clip": math.nan}, "gradient_clip is nan"),
-        ({"low": 0.5}, "low = 0.5 is not below high = 0.0"),
-        ({"low": -math.inf}, "low = -inf is not below high = 0.0, both finite"),
-        ({"low": math.nan}, "low = nan"),
-        ({"spacing": 0.7}, "spacing = 0.7 does not divide the returns"),
-        ({"network": "resnet"}, "'resnet', expected 'egocentric', 'planning' or 'paper'"),
-        ({"chapter": 10, "steps_per_update": 4.0}, "so that nothing new would be seen"),
-    ],
-    ids=str,
-)
-def test_settings_that_make_no_sense_are_refused(changes, words):
-    with pytest.raises(ValueError, match=words):
-        replace(FAST, **changes)
-
-
-def test_a_spacing_is_not_looked_at_where_values_are_numbers():
-    assert head_of(DeepSettings(categorical=False, spacing=0.7)).n_outputs == 1
-
-
-def test_presets_have_the_hyperparameters_of_the_paper_or_our_own():
-    assert preset("fast") == FAST == DeepSettings()
-    assert preset("paper", batch_size=8) == replace(PAPER, batch_size=8)
-    assert (PAPER.network, PAPER.own_rewards, PAPER.batch_size) == ("paper", True, 32)
-    assert (PAPER.steps_per_update, PAPER.learning_starts, PAPER.low) == (4.0, 10_000, -2.0)
-    assert (PAPER.epsilon_end, PAPER.epsilon_steps) == (0.01, 100_000)
-    assert PAPER.target_every * PAPER.steps_per_update == 1000
-    with pytest.raises(ValueError, match="unknown preset 'slow'; expected 'fast' or 'paper'"):
-        preset("slow")
-    with pytest.raises(TypeError, match="speed"):
-        preset("fast", speed=2)
+        next(trainer.iterations())
+    assert trainer.n_iterations == 0

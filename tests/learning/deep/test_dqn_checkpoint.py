@@ -5,20 +5,30 @@ import signal
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from safetensors.numpy import load, save_file
+from torch import nn
 
-from deep_worlds import Corridor, corridor_world, corridors, digest, short, small_boxman
+from deep_worlds import (
+    Corridor,
+    corridor_world,
+    corridors,
+    digest,
+    short,
+    short_trainer,
+    small_boxman,
+)
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.learning.deep.checkpoint import Progress, weights_of
-from taskalgebra.learning.deep.dqn import DivergedError, Learner
+from taskalgebra.learning.deep.checkpoint import Progress
+from taskalgebra.learning.deep.dqn import DivergedError
+from taskalgebra.learning.deep.networks import egocentric
+from taskalgebra.learning.deep.weights import weights_of
 
 SETTINGS = short(n_updates=40, epsilon_end=0.1)
 
@@ -27,44 +37,44 @@ def boxmen():
     return small_boxman(layout="random").vector(8, max_episode_steps=50)
 
 
-def contents(learner):
+def contents(trainer):
     """All that a training carries on, as arrays."""
-    arrays = {f"n.{k}": v for k, v in weights_of(learner.network).items()}
-    arrays |= {f"t.{k}": v for k, v in weights_of(learner.target).items()}
-    for i, parameter in enumerate(learner.network.parameters()):
-        for key, value in learner.optimiser.state[parameter].items():
+    arrays = {f"n.{k}": v for k, v in weights_of(trainer.network).items()}
+    arrays |= {f"t.{k}": v for k, v in weights_of(trainer.target).items()}
+    for i, parameter in enumerate(trainer.network.parameters()):
+        for key, value in trainer.optimiser.state[parameter].items():
             arrays[f"o.{i}.{key}"] = value.numpy()
-    for name in ("states", "following", "actions", "rewards", "goals", "telling"):
-        arrays[f"r.{name}"] = getattr(learner.replay, name)
-    arrays["goals"] = np.array(learner.goals.numbers)
-    arrays["frames"] = np.stack(learner.goals.observations)
-    arrays["counts"] = np.array([learner.n_chapters, learner.n_updates, learner.n_steps])
+    for name in ("states", "next_states", "actions", "rewards", "goals", "telling"):
+        arrays[f"r.{name}"] = getattr(trainer.replay, name)
+    arrays["goals"] = np.array(trainer.goals.numbers)
+    arrays["frames"] = np.stack(trainer.goals.observations)
+    arrays["counts"] = np.array([trainer.n_iterations, trainer.n_updates, trainer.n_steps])
     return arrays
 
 
 @pytest.mark.parametrize("make", [boxmen, lambda: corridors(8)], ids=["boxman", "corridor"])
 @pytest.mark.parametrize("stop_after", [1, 2, 4])
 def test_a_saved_training_goes_on_bit_for_bit(tmp_path, make, stop_after):
-    whole = Learner(make(), SETTINGS, 3)
-    list(whole.chapters())
-    half = Learner(make(), SETTINGS, 3)
-    for chapter in half.chapters():
-        if chapter.number == stop_after:
+    whole = short_trainer(make(), SETTINGS, 3)
+    list(whole.iterations())
+    half = short_trainer(make(), SETTINGS, 3)
+    for iteration in half.iterations():
+        if iteration.number == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
-    resumed = Learner(make(), SETTINGS, 3)
+    resumed = short_trainer(make(), SETTINGS, 3)
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
     assert resumed.n_updates == 8 * stop_after
-    chapters = list(resumed.chapters())
-    assert [c.number for c in chapters] == list(range(stop_after + 1, 6))
+    iterations = list(resumed.iterations())
+    assert [each.number for each in iterations] == list(range(stop_after + 1, 6))
     assert digest(contents(resumed)) == digest(contents(whole))
     assert whole.replay.n_added > whole.replay.capacity  # the ring has turned over
 
 
 def test_saving_in_the_middle_changes_nothing(tmp_path):
-    whole, watched = (Learner(boxmen(), SETTINGS, 3) for _ in range(2))
-    list(whole.chapters())
-    for _ in watched.chapters():
+    whole, watched = (short_trainer(boxmen(), SETTINGS, 3) for _ in range(2))
+    list(whole.iterations())
+    for _ in watched.iterations():
         checkpoint.save(tmp_path / "t.safetensors", watched, Progress())
     assert digest(contents(watched)) == digest(contents(whole))
 
@@ -75,22 +85,24 @@ KILLED = """
     sys.path.insert(0, sys.argv[2])
     from deep_worlds import short, small_boxman
     from taskalgebra.learning.deep import training as deep
-    from taskalgebra.learning.deep.dqn import Learner
+    from taskalgebra.learning.deep.dqn import Trainer
+    from taskalgebra.learning.deep.networks import egocentric
 
-    update = Learner._update
+    update = Trainer._update
 
     def slowly(self, rng):
-        if self.n_updates == 20:  # in the middle of the third chapter, which has 8
+        if self.n_updates == 20:  # in the middle of the third iteration, which has 8
             print("in the middle", flush=True)
             time.sleep(600)
         return update(self, rng)
 
-    Learner._update = slowly
+    Trainer._update = slowly
     world = small_boxman(layout="random")
     settings = short(n_updates=40, epsilon_end=0.1)
-    score = lambda networks: float(networks.networks[0].look(frames).mean())
+    score = lambda family: float(family.reaches[0].returns(frames).mean())
     frames = world.vector(4).reset(seed=0)[0]
-    deep.train(world, world.tasks, settings, seed=7, folder=Path(sys.argv[1]), score=score)
+    folder = Path(sys.argv[1])
+    deep.train(world, world.tasks, egocentric, settings, seed=7, folder=folder, score=score)
 """
 
 
@@ -98,11 +110,11 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     world = small_boxman(layout="random")
     frames = world.vector(4).reset(seed=0)[0]
 
-    def score(networks):
-        return float(networks.networks[0].look(frames).mean())
+    def score(family):
+        return float(family.reaches[0].returns(frames).mean())
 
-    whole, went = deep.train(world, world.tasks, SETTINGS, seed=7, score=score)
-    tests = Path(__file__).parent.parent
+    whole, went = deep.train(world, world.tasks, egocentric, SETTINGS, seed=7, score=score)
+    tests = Path(__file__).parents[2]
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path), str(tests)],
         stdout=subprocess.PIPE,
@@ -118,14 +130,15 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     resumed, went_on = deep.train(
         world,
         world.tasks,
+        egocentric,
         SETTINGS,
         seed=7,
         folder=tmp_path,
         score=score,
-        listen=lambda name, chapter, points: heard.append(chapter.n_updates),
+        listener=lambda event: heard.append(event.n_updates),
     )
     assert heard == [24, 32, 40]
-    weights = [digest(weights_of(n.networks[0].network)) for n in (whole, resumed)]
+    weights = [digest(weights_of(f.reaches[0].network)) for f in (whole, resumed)]
     assert weights[0] == weights[1]
     assert went_on["all"].scores == went["all"].scores
     assert digest(went_on["all"].best) == digest(went["all"].best)
@@ -134,26 +147,39 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
 def test_a_finished_training_is_not_trained_again(tmp_path):
     world, heard = corridor_world(), []
     arguments = {"seed": 1, "folder": tmp_path, "score": lambda _: 0.5}
-    first, went = deep.train(world, world.tasks, short(), **arguments)
+    first, went = deep.train(world, world.tasks, egocentric, short(), **arguments)
     before = (tmp_path / "all.safetensors").read_bytes()
     again, went_again = deep.train(
-        world, world.tasks, short(), **arguments, listen=lambda *line: heard.append(line)
+        world, world.tasks, egocentric, short(), **arguments, listener=heard.append
     )
     assert heard == []
     assert (tmp_path / "all.safetensors").read_bytes() == before
     assert went_again["all"].scores == went["all"].scores == [(8, 0.5), (16, 0.5), (20, 0.5)]
-    one, two = (weights_of(networks.networks[0].network) for networks in (first, again))
+    one, two = (weights_of(family.reaches[0].network) for family in (first, again))
     assert digest(one) == digest(two)
 
 
 @pytest.fixture
 def saved(tmp_path):
-    """A training after its first chapter, on disk."""
-    learner = Learner(corridors(8), short(), 3)
-    next(learner.chapters())
+    """A training after its first iteration, on disk."""
+    trainer = short_trainer(corridors(8), short(), 3)
+    next(trainer.iterations())
     path = tmp_path / "t.safetensors"
-    checkpoint.save(path, learner, Progress())
+    checkpoint.save(path, trainer, Progress())
     return path
+
+
+class Own(nn.Module):
+    """A network of one's own, linear in the state."""
+
+    def __init__(self, shape, n_actions, n_outputs):
+        super().__init__()
+        self.sizes = (n_actions, n_outputs)
+        self.last = nn.Linear(shape[0], n_actions * n_outputs)
+
+    def forward(self, states, goals):
+        values = self.last(states).view(len(states), 1, *self.sizes)
+        return values.expand(-1, len(goals), -1, -1)
 
 
 class Longer(Corridor):
@@ -171,11 +197,21 @@ class Dearer(Corridor):
 
 
 OTHERS = {
-    "other goals": (lambda: Learner(SyncVectorEnv([Longer] * 8), short(), 3), "another world"),
-    "other rewards": (lambda: Learner(SyncVectorEnv([Dearer] * 8), short(), 3), "another world"),
-    "another seed": (lambda: Learner(corridors(8), short(), 4), "seed 3, not 4"),
+    "other goals": (
+        lambda: short_trainer(SyncVectorEnv([Longer] * 8), short(), 3),
+        "another world",
+    ),
+    "other rewards": (
+        lambda: short_trainer(SyncVectorEnv([Dearer] * 8), short(), 3),
+        "another world",
+    ),
+    "another network": (
+        lambda: short_trainer(corridors(8), short(), 3, network=Own),
+        "started with a VectorNetwork, not a UserNetwork",
+    ),
+    "another seed": (lambda: short_trainer(corridors(8), short(), 4), "seed 3, not 4"),
     "other settings": (
-        lambda: Learner(corridors(8), short(batch_size=9), 3),
+        lambda: short_trainer(corridors(8), short(batch_size=9), 3),
         "started with batch_size = 8, not 9",
     ),
 }
@@ -206,15 +242,15 @@ def rewritten(path, change_record=None, **change_arrays):
 
 def test_a_file_written_again_unchanged_is_read(saved):
     rewritten(saved)
-    learner = Learner(corridors(8), short(), 3)
-    checkpoint.resume(saved, learner)
-    assert learner.n_updates > 0
+    trainer = short_trainer(corridors(8), short(), 3)
+    checkpoint.resume(saved, trainer)
+    assert trainer.n_updates > 0
 
 
 def test_a_file_without_its_checksum_is_refused(saved):
     saved.write_bytes(saved.read_bytes().replace(b'"checksum"', b'"chebksum"'))
     with pytest.raises(CheckpointError, match="is damaged; remove it, and train from the start"):
-        checkpoint.resume(saved, Learner(corridors(8), short(), 3))
+        checkpoint.resume(saved, short_trainer(corridors(8), short(), 3))
 
 
 def without(key):
@@ -255,7 +291,7 @@ def without(key):
 def test_damaged_files_are_refused_in_words(saved, damage, words):
     damage(saved)
     with pytest.raises(CheckpointError, match=words):
-        checkpoint.resume(saved, Learner(corridors(8), short(), 3))
+        checkpoint.resume(saved, short_trainer(corridors(8), short(), 3))
 
 
 def test_no_flipped_bit_goes_unnoticed(saved):
@@ -268,9 +304,9 @@ def test_no_flipped_bit_goes_unnoticed(saved):
         flipped = bytearray(data)
         flipped[place] ^= 1 << int(rng.integers(8))
         saved.write_bytes(bytes(flipped))
-        learner = Learner(corridors(8), short(), 3)
+        trainer = short_trainer(corridors(8), short(), 3)
         try:
-            checkpoint.resume(saved, learner)
+            checkpoint.resume(saved, trainer)
         except CheckpointError:
             continue
         assert contents_of(bytes(flipped)) == before  # it was in the padding of the header
@@ -282,15 +318,15 @@ def contents_of(data):
 
 def test_an_interrupted_save_leaves_the_old_training(saved, monkeypatch):
     before = saved.read_bytes()
-    learner = Learner(corridors(8), short(), 3)
-    list(learner.chapters())
+    trainer = short_trainer(corridors(8), short(), 3)
+    list(trainer.iterations())
 
     def fail(*_):
         raise OSError("disk full")
 
     monkeypatch.setattr("taskalgebra.files.os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        checkpoint.save(saved, learner, Progress())
+        checkpoint.save(saved, trainer, Progress())
     assert saved.read_bytes() == before
     assert [file.name for file in saved.parent.iterdir()] == [saved.name]
 
@@ -311,13 +347,19 @@ def test_a_training_that_diverges_leaves_the_last_good_checkpoint(tmp_path):
     world = corridor_world(lambda n: SyncVectorEnv([Failing] * n))
     files = {}
 
-    def listen(name, chapter, points):
-        files[chapter.number] = (tmp_path / "all.safetensors").read_bytes()
+    def listen(event):
+        files[event.n_updates] = (tmp_path / "all.safetensors").read_bytes()
 
     settings = short(n_updates=400)
     with pytest.raises(DivergedError):
         deep.train(
-            world, world.tasks, settings, folder=tmp_path, score=lambda _: 0.0, listen=listen
+            world,
+            world.tasks,
+            egocentric,
+            settings,
+            folder=tmp_path,
+            score=lambda _: 0.0,
+            listener=listen,
         )
     assert 1 <= len(files) < 50
     assert (tmp_path / "all.safetensors").read_bytes() == files[max(files)]
@@ -350,5 +392,5 @@ def test_a_fingerprint_is_that_of_the_world_not_of_the_moment():
 
 def test_the_settings_of_a_resumed_training_must_all_be_known(saved):
     rewritten(saved, lambda r: {**r, "settings": {}})
-    with pytest.raises(CheckpointError, match="started with network = None"):
-        checkpoint.resume(saved, Learner(corridors(8), replace(short()), 3))
+    with pytest.raises(CheckpointError, match="started with categorical = None"):
+        checkpoint.resume(saved, short_trainer(corridors(8), short(), 3))

@@ -3,20 +3,16 @@
 import numpy as np
 import pytest
 import torch
-from taskalgebra.learning.deep.values import (
-    ExtremeBounds,
-    GoalReturns,
-    NetworkQ,
-    ShiftedBounds,
-)
 
 from deep_worlds import short
 from laws import broken_laws
-from taskalgebra.learning.deep import values as network_values
+from taskalgebra.learning.deep import reach as network_reach
 from taskalgebra.learning.deep.heads import Scalar, head_of
-from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.networks import make_network, paper
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.policy import GreedyPolicy
+from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.worlds.open_world import OpenWorld
@@ -31,25 +27,26 @@ def observations(n=6, seed=0):
     return np.random.default_rng(seed).normal(size=(n, 4)).astype(np.float32)
 
 
-class Counted:
-    """Goal returns that count how often they look, and how many observations they saw."""
+class Counted(Reach):
+    """A reach that counts how often it looks, and how many observations it saw."""
 
     def __init__(self, *arguments):
-        self.inner = GoalReturns(*arguments)
+        self.inner = NetworkReach(*arguments)
+        self.observation_ndim = self.inner.observation_ndim
         self.seen = []
 
-    def look(self, batch):
+    def returns(self, batch):
         self.seen.append(len(batch))
-        return self.inner.look(batch)
+        return self.inner.returns(batch)
 
 
 def network(seed=0, head=HEAD):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return make_network("paper", (4,), 2, head.n_outputs)
+        return make_network(paper, (4,), 2, head.n_outputs)
 
 
-def returns(seed=0, numbers=(0, 1, 2), included=0.0, head=HEAD, kind=GoalReturns):
+def returns(seed=0, numbers=(0, 1, 2), included=0.0, head=HEAD, kind=NetworkReach):
     numbers = np.array(numbers)
     extra = np.broadcast_to(np.float64(included), numbers.shape)
     return kind(network(seed, head), head, GOALS[numbers], numbers, 3, extra)
@@ -74,40 +71,40 @@ def direct(seed, batch, head=HEAD):
 @pytest.mark.parametrize("head", [HEAD, Scalar(-2.3)], ids=["categorical", "scalar"])
 def test_returns_are_what_the_network_says_of_every_pair(head):
     batch = observations()
-    found = returns(head=head).look(batch)
+    found = returns(head=head).returns(batch)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, direct(0, batch, head), atol=1e-5)
 
 
 def test_goals_come_back_in_their_own_order_and_unmet_ones_are_worth_the_lowest_return():
-    batch, plain = observations(), returns().look(observations())
-    swapped = returns(numbers=(2, 0)).look(batch)
+    batch, plain = observations(), returns().returns(observations())
+    swapped = returns(numbers=(2, 0)).returns(batch)
     np.testing.assert_allclose(swapped[:, [0, 2]], plain[:, [0, 2]], atol=1e-6)
-    assert (swapped[:, 1] == HEAD.low).all()
+    assert (swapped[:, 1] == HEAD.v_min).all()
 
 
 def test_what_the_network_itself_counts_is_taken_off():
     batch = observations()
     paid = np.array([2.0, -0.25])
-    found = returns(numbers=(0, 1), included=paid).look(batch)
-    plain = returns(numbers=(0, 1)).look(batch)
+    found = returns(numbers=(0, 1), included=paid).returns(batch)
+    plain = returns(numbers=(0, 1)).returns(batch)
     np.testing.assert_allclose(found[:, :2], plain[:, :2] - paid[:, None])
-    assert (found[:, 2] == HEAD.low).all()
+    assert (found[:, 2] == HEAD.v_min).all()
 
 
 def test_large_batches_are_looked_at_in_parts_with_the_same_result(monkeypatch):
     batch = observations(50)
-    whole = returns().look(batch)
-    monkeypatch.setattr(network_values, "PAIRS", 7 * 3 + 1)
-    np.testing.assert_allclose(returns().look(batch), whole, atol=1e-6)
+    whole = returns().returns(batch)
+    monkeypatch.setattr(network_reach, "PAIRS", 7 * 3 + 1)
+    np.testing.assert_allclose(returns().returns(batch), whole, atol=1e-6)
 
 
-def family(kind=GoalReturns):
+def family(kind=NetworkReach):
     """The values of three tasks over one network, with their bounds."""
     source = returns(kind=kind)
-    bounds = ShiftedBounds(SPACE, (source,))
+    bounds = ReachBounds(SPACE, source)
     tasks = [SPACE.task(["a", "b"]), SPACE.task(["b", "c"]), SPACE.task("c")]
-    return source, bounds, [NetworkQ(source, task.goal_reward, bounds) for task in tasks]
+    return source, bounds, [ReachQ(source, task.goal_reward, bounds) for task in tasks]
 
 
 def test_values_are_the_return_and_what_the_task_pays():
@@ -124,7 +121,7 @@ def test_values_are_the_return_and_what_the_task_pays():
 
 def test_bounds_of_several_networks_are_their_mean_return_shifted():
     batch = observations()
-    found = ShiftedBounds(SPACE, (returns(0), returns(1), returns(2))).at(batch)
+    found = ReachBounds(SPACE, MeanReach((returns(0), returns(1), returns(2)))).at(batch)
     mean = np.mean([direct(seed, batch) for seed in (0, 1, 2)], axis=0)
     np.testing.assert_allclose(found.universal, mean + SPACE.r_universal[:, None], atol=1e-5)
     np.testing.assert_allclose(found.empty, mean + SPACE.r_empty[:, None], atol=1e-5)
@@ -162,8 +159,9 @@ def test_one_network_looks_at_a_batch_once_whatever_the_expression(expression):
 def test_each_of_several_networks_looks_once():
     sources = tuple(returns(seed, kind=Counted) for seed in (0, 1))
     rewards = np.stack([SPACE.task("a").goal_reward, SPACE.task("b").goal_reward])
-    for bounds in (ShiftedBounds(SPACE, sources), ExtremeBounds(SPACE, sources, rewards)):
-        one, two = (NetworkQ(s, r, bounds) for s, r in zip(sources, rewards, strict=True))
+    shared = ReachBounds(SPACE, MeanReach(sources))
+    for bounds in (shared, ExtremeBounds(SPACE, sources, rewards)):
+        one, two = (ReachQ(s, r, bounds) for s, r in zip(sources, rewards, strict=True))
         ((one ^ two) | ~one).q_bar(observations(4))
         bounds.universal.q_bar(observations(2))
         assert [source.seen for source in sources] == [[4, 2], [4, 2]]
@@ -200,11 +198,11 @@ def test_a_buffer_that_is_written_over_gives_new_values_and_old_ones_stay():
 def test_goals_given_as_an_array_that_cannot_be_written_to_are_taken():
     goals = GOALS.copy()
     goals.setflags(write=False)
-    source = GoalReturns(network(), HEAD, goals, np.arange(3), 3, np.zeros(3))
+    source = NetworkReach(network(), HEAD, goals, np.arange(3), 3, np.zeros(3))
     batch = observations()
     batch.setflags(write=False)  # torch warns of such arrays, and warnings are errors here
-    np.testing.assert_allclose(source.look(batch), direct(0, batch), atol=1e-5)
-    np.testing.assert_allclose(source.look(batch[::-1]), direct(0, batch)[::-1], atol=1e-5)
+    np.testing.assert_allclose(source.returns(batch), direct(0, batch), atol=1e-5)
+    np.testing.assert_allclose(source.returns(batch[::-1]), direct(0, batch)[::-1], atol=1e-5)
 
 
 # The Boolean laws
@@ -226,8 +224,8 @@ def test_boolean_laws_hold_for_values_that_read_one_network():
 
 def test_complements_fail_where_each_task_has_a_network_of_its_own():
     sources = tuple(returns(seed) for seed in (0, 1))
-    bounds = ShiftedBounds(SPACE, sources)
-    a, b = (NetworkQ(s, SPACE.task("a").goal_reward, bounds) for s in sources)
+    bounds = ReachBounds(SPACE, MeanReach(sources))
+    a, b = (ReachQ(s, SPACE.task("a").goal_reward, bounds) for s in sources)
     broken = broken_laws(a, b, a, bounds.empty, bounds.universal, same=same_values)
     assert any("complement" in name for name in broken)
 
@@ -268,12 +266,12 @@ def test_values_of_two_families_do_not_mix():
 )
 def test_observations_of_another_shape_or_type_are_refused(batch):
     with pytest.raises(ValueError, match=r"batch of float32 of shape \[B, 4\], got"):
-        returns().look(batch)
+        returns().returns(batch)
 
 
 def test_an_empty_batch_is_refused():
     with pytest.raises(ValueError, match="the batch of observations is empty"):
-        returns().look(np.zeros((0, 4), np.float32))
+        returns().returns(np.zeros((0, 4), np.float32))
 
 
 def test_networks_obey_the_contract_of_all_value_functions():

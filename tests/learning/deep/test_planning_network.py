@@ -1,6 +1,7 @@
 """The network that plans: its search, its model of a step, and what learns from what."""
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,16 +11,17 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 import taskalgebra as ta
-from deep_worlds import digest, short, small_boxman
+from deep_worlds import digest, short, short_trainer, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
+from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.learning.checkpoint import CheckpointError
-from taskalgebra.learning.deep import checkpoint
+from taskalgebra.learning.deep import checkpoint, networks
 from taskalgebra.learning.deep import training as deep
-from taskalgebra.learning.deep.checkpoint import Progress, weights_of
-from taskalgebra.learning.deep.dqn import Learner
-from taskalgebra.learning.deep.networks import make_network
+from taskalgebra.learning.deep.checkpoint import Progress
+from taskalgebra.learning.deep.networks import KNOWN, make_network
 from taskalgebra.learning.deep.planning_network import ENDED, ENTERED, STAYED, PlanningNetwork
+from taskalgebra.learning.deep.weights import weights_of
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
 from taskalgebra.paper.experiments.boxman.tables import returns_on_cells, starts
 
@@ -32,7 +34,7 @@ OFFSETS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 def made(name, shape=(SIDE, SIDE, 3), seed=0, actions=N_ACTIONS):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return make_network(name, shape, actions, N_ATOMS)
+        return make_network(KNOWN[name], shape, actions, N_ATOMS)
 
 
 def images(n, seed=0, side=SIDE):
@@ -43,7 +45,7 @@ def images(n, seed=0, side=SIDE):
 @pytest.fixture(scope="module")
 def sight():
     """A network that finds agent and goals, wherever they are."""
-    return ta.load("boxman-random").networks.first
+    return ta.load("boxman-random").family.first
 
 
 # The search
@@ -147,12 +149,12 @@ def going_on(n):
     return torch.zeros(n, dtype=torch.bool)
 
 
-def literal_loss(network, states, actions, following, over):
+def literal_loss(network, states, actions, next_states, over):
     """−log P of what came of each step, one step at a time, as the docstring has it."""
     rows, columns = network.rows, network.columns
     total, told = 0.0, 0
     for b in range(len(states)):
-        halved, after = network.halved(states[b : b + 1]), network.halved(following[b : b + 1])
+        halved, after = network.halved(states[b : b + 1]), network.halved(next_states[b : b + 1])
         cells = network.cells(halved)
         here = divmod(int(network.like_agent(torch.relu(cells)).argmax()), columns)
         there = divmod(int(network.like_agent(torch.relu(network.cells(after))).argmax()), columns)
@@ -210,12 +212,12 @@ def test_the_model_loss_is_the_likelihood_of_what_was_seen(seed, sight):
         env.step(actions)
     went = (env.codes[:, 0] != codes[:, 0]).sum()
     assert 10 < went < 36  # some enter a cell, some stay
-    states, following = torch.from_numpy(before), torch.from_numpy(env.frames_of(env.codes))
+    states, next_states = torch.from_numpy(before), torch.from_numpy(env.frames_of(env.codes))
     over = torch.from_numpy(rng.random(40) < 0.2)
     with torch.no_grad():
-        found = network.model_loss(states, torch.from_numpy(actions), following, over)
+        found = network.model_loss(states, torch.from_numpy(actions), next_states, over)
         assert float(found) == pytest.approx(
-            literal_loss(network, states, actions, following, over), rel=1e-4
+            literal_loss(network, states, actions, next_states, over), rel=1e-4
         )
 
 
@@ -223,9 +225,9 @@ def test_steps_that_tell_nothing_cost_nothing():
     network = made("planning")
     with torch.no_grad():
         network.over.bias.fill_(-1e4)
-    states, following = images(64), images(64, 7)
+    states, next_states = images(64), images(64, 7)
     with torch.no_grad():
-        places = [network._agent(network.cells(network.halved(x))) for x in (states, following)]
+        places = [network._agent(network.cells(network.halved(x))) for x in (states, next_states)]
     here, there = places
     rows = (here // network.columns - there // network.columns).abs()
     columns = (here % network.columns - there % network.columns).abs()
@@ -233,7 +235,7 @@ def test_steps_that_tell_nothing_cost_nothing():
     assert jumped.sum() > 10
     n = int(jumped.sum())
     loss = network.model_loss(
-        states[jumped], torch.zeros(n, dtype=torch.int64), following[jumped], going_on(n)
+        states[jumped], torch.zeros(n, dtype=torch.int64), next_states[jumped], going_on(n)
     )
     assert loss.item() == 0.0
 
@@ -241,8 +243,8 @@ def test_steps_that_tell_nothing_cost_nothing():
 def test_values_and_the_model_learn_apart_and_sight_not_at_all():
     network, other = made("planning"), made("egocentric", seed=1, actions=5)
     network.take_from(other)
-    states, following, goals = images(8), images(8, 1), images(2, 2)
-    following[:4] = states[:4]
+    states, next_states, goals = images(8), images(8, 1), images(2, 2)
+    next_states[:4] = states[:4]
 
     def learns(loss):
         network.zero_grad()
@@ -251,7 +253,7 @@ def test_values_and_the_model_learn_apart_and_sight_not_at_all():
 
     actions = torch.arange(8) % N_ACTIONS
     assert learns(network(states, goals).square().mean()) == {"hidden", "last"}
-    found = learns(network.model_loss(states, actions, following, going_on(8)))
+    found = learns(network.model_loss(states, actions, next_states, going_on(8)))
     assert found == {"maps", "ground", "on_ground", "over", "moves"}
 
 
@@ -282,14 +284,14 @@ def test_a_network_without_that_sight_is_refused(other):
 def test_without_a_start_it_is_not_trained():
     world = small_boxman(layout="random", collect="touch")
     with pytest.raises(ValueError, match="does not learn to see; start it from a network"):
-        deep.train(world, {"blue": world.tasks["blue"]}, short(network="planning"))
+        deep.train(world, {"blue": world.tasks["blue"]}, networks.planning, short())
 
 
 def test_a_sight_that_does_not_find_the_agent_is_refused():
-    world, sight = Boxman(layout="random", collect="touch"), ta.load("boxman").networks.first
+    world, sight = Boxman(layout="random", collect="touch"), ta.load("boxman").family.first
     tasks = {"blue": world.tasks["blue"]}
     with pytest.raises(ValueError, match=r"does not find the agent: in \d+% of the steps"):
-        deep.train(world, tasks, short(network="planning"), start=sight)
+        deep.train(world, tasks, networks.planning, short(), start=sight)
 
 
 def test_vectors_cannot_be_planned_over():
@@ -298,12 +300,12 @@ def test_vectors_cannot_be_planned_over():
 
 
 @pytest.fixture(scope="module")
-def learner(sight):
+def trainer(sight):
     world = Boxman(layout="random", collect="touch")
 
     def make(start=sight):
         env = world.vector(8, task=world.tasks["blue"], max_episode_steps=50)
-        result = Learner(env, short(network="planning", n_updates=32), 3)
+        result = short_trainer(env, short(n_updates=32), 3, networks.planning)
         if start is not None:
             result.start_from(start)
         return result
@@ -312,31 +314,31 @@ def learner(sight):
 
 
 @pytest.fixture(scope="module")
-def whole(learner):
-    result = learner()
-    list(result.chapters())
+def whole(trainer):
+    result = trainer()
+    list(result.iterations())
     return digest(weights_of(result.network))
 
 
 @pytest.mark.parametrize("stop_after", [1, 3])
 @pytest.mark.parametrize("told", [True, False], ids=["start again given", "start not given"])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, learner, whole, stop_after, told):
-    half, resumed = learner(), learner() if told else learner(None)
-    for chapter in half.chapters():
-        if chapter.number == stop_after:
+def test_a_saved_training_goes_on_bit_for_bit(tmp_path, trainer, whole, stop_after, told):
+    half, resumed = trainer(), trainer() if told else trainer(None)
+    for iteration in half.iterations():
+        if iteration.number == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
-    list(resumed.chapters())
+    list(resumed.iterations())
     assert digest(weights_of(half.network)) != whole
     assert digest(weights_of(resumed.network)) == whole
 
 
-def test_a_training_is_gone_on_with_from_its_own_start_only(tmp_path, learner):
-    half = learner()
-    next(half.chapters())
+def test_a_training_resumes_from_its_own_start_only(tmp_path, trainer):
+    half = trainer()
+    next(half.iterations())
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
-    other = learner(made("egocentric", (84, 84, 3), actions=5))
+    other = trainer(made("egocentric", (84, 84, 3), actions=5))
     with pytest.raises(CheckpointError, match="was started from another network; give that one"):
         checkpoint.resume(tmp_path / "t.safetensors", other)
 
@@ -348,11 +350,13 @@ def test_a_training_is_gone_on_with_from_its_own_start_only(tmp_path, learner):
 def trained(sight):
     """The task square by touch, in the game of the paper."""
     world = Boxman(layout="random", collect="touch")
-    changes = {"n_updates": 700, "chapter": 700, "learning_rate": 4e-3, "target_rate": 0.1}
-    settings = deep.DeepSettings(network="planning", threads=1, **changes)
+    changes = {"n_updates": 700, "updates_per_iteration": 700, "learning_rate": 4e-3, "tau": 0.1}
+    settings = replace(FAST.settings, threads=1, **changes)
     tasks = {"square": world.tasks["square"]}
-    networks, _ = deep.train(world, tasks, settings, start=sight, score=lambda _: 0.0)
-    return world, networks.networks[0]
+    family, _ = deep.train(
+        world, tasks, networks.planning, settings, start=sight, score=lambda _: 0.0
+    )
+    return world, family.reaches[0]
 
 
 def test_what_comes_of_a_step_is_learned_from_steps(trained):
@@ -385,7 +389,7 @@ def test_values_are_near_the_exact_ones_also_behind_obstacles(trained):
     world, returns = trained
     codes = starts(world, 20, seed=6)
     wanted = world.wanted_by(world.tasks["square"])
-    exact = returns_by_touch(world, codes, wanted, returns.head.low)
+    exact = returns_by_touch(world, codes, wanted, returns.head.v_min)
     found = returns_on_cells(world, returns, codes)
     on_object = (np.arange(world.board.n_cells)[:, None] == codes[:, None, 2:][..., wanted]).any(2)
     off = np.abs(found - exact)[:, :, wanted][~on_object]

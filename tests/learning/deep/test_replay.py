@@ -43,7 +43,7 @@ def test_a_transition_comes_back_as_it_was():
         values = getattr(batch, column)
         assert (values[first] == of_first).all()
         assert (values[~first] == of_second).all()
-    assert (batch.following == batch.observations + 1000).all()
+    assert (batch.next_observations == batch.observations + 1000).all()
     assert batch.actions.dtype == batch.goals.dtype == np.int64
     assert batch.rewards.dtype == np.float32
 
@@ -57,7 +57,7 @@ def test_it_holds_the_last_transitions_that_were_valid(capacity, steps):
         written += [s for s, ok in zip(states, valid, strict=True) if ok]
     assert replay.size == min(len(written), capacity)
     assert sorted(replay.states[: replay.size, 0].tolist()) == sorted(written[-capacity:])
-    assert (replay.following[: replay.size] == replay.states[: replay.size] + 1000).all()
+    assert (replay.next_states[: replay.size] == replay.states[: replay.size] + 1000).all()
 
 
 def slow_telling(steps, capacity):
@@ -172,7 +172,7 @@ def test_codes_and_observations_give_the_same_batches():
     assert by_code.n_added > 60  # the ring has turned over
     one = by_code.sample(100, 0.3, np.random.default_rng(7), env)
     two = by_frame.sample(100, 0.3, np.random.default_rng(7), None)
-    for name in ("observations", "actions", "rewards", "following", "goals"):
+    for name in ("observations", "actions", "rewards", "next_observations", "goals"):
         assert np.array_equal(getattr(one, name), getattr(two, name)), name
     assert (one.goals != N).any()
 

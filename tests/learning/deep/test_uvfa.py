@@ -5,10 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from taskalgebra.learning.deep import settings as deep_settings
 from taskalgebra.learning.deep.cell_networks import EgocentricNetwork
-from taskalgebra.learning.deep.networks import IMAGE_NETWORKS, LEAST_SIDE, make_network
-from taskalgebra.learning.deep.uvfa import PaperNetwork, VectorNetwork
+from taskalgebra.learning.deep.networks import KNOWN, LEAST_SIDE, make_network, name_of
+from taskalgebra.learning.deep.uvfa import PaperNetwork, UserNetwork, VectorNetwork
 
 torch.set_num_threads(1)
 
@@ -18,7 +17,7 @@ ATOMS, ACTIONS = 6, 5
 def made(name, shape, seed=0, outputs=ATOMS, actions=ACTIONS):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return make_network(name, shape, actions, outputs)
+        return make_network(KNOWN[name], shape, actions, outputs)
 
 
 def images(n, side, seed=0, channels=3):
@@ -233,15 +232,71 @@ def test_the_smallest_image_works_and_a_smaller_one_is_refused(name):
             made(name, shape)
 
 
-def test_every_network_has_a_name_in_the_settings():
-    assert tuple(IMAGE_NETWORKS) == deep_settings.NETWORKS
+def test_networks_of_the_library_have_names_and_others_have_none():
+    assert {name: name_of(network) for name, network in KNOWN.items()} == {
+        name: name for name in ("egocentric", "planning", "paper")
+    }
+    assert name_of(VectorNetwork) is None
 
 
-def test_an_unknown_network_is_refused():
-    with pytest.raises(
-        ValueError, match="network is 'resnet', expected 'egocentric', 'planning' or 'paper'"
-    ):
-        made("resnet", (84, 84, 3))
+# Networks of one's own
+
+
+class Product(nn.Module):
+    """Linear in the product of state and goal."""
+
+    def __init__(self, shape, n_actions, n_outputs):
+        super().__init__()
+        self.sizes = (n_actions, n_outputs)
+        self.last = nn.Linear(int(np.prod(shape)), n_actions * n_outputs)
+
+    def forward(self, states, goals):
+        assert states.dtype == goals.dtype == torch.float32
+        pairs = states.flatten(1)[:, None] * goals.flatten(1)[None]
+        return self.last(pairs).view(len(states), len(goals), *self.sizes)
+
+
+def test_a_module_of_ones_own_sees_what_is_centred_and_scaled():
+    network = make_network(Product, (6, 6, 1), ACTIONS, ATOMS)
+    assert isinstance(network, UserNetwork) and network.sizes == (ACTIONS, ATOMS)
+    states, goals = images(4, 6, channels=1), images(3, 6, 1, channels=1)
+    network.centre(states, goals)
+    with torch.no_grad():
+        found = network(states, goals)
+        inputs = [(x.float() - x.double().mean(0).float()) / 255.0 for x in (states, goals)]
+        torch.testing.assert_close(found, network.module(*inputs))
+    network = make_network(Product, (7,), ACTIONS, ATOMS)
+    states, goals = vectors(4, 7), vectors(3, 7, 1)
+    with torch.no_grad():
+        torch.testing.assert_close(network(states, goals), network.module(states, goals))
+
+
+def test_a_module_that_is_a_uvfa_is_taken_as_it_is():
+    network = make_network(VectorNetwork, (7,), ACTIONS, ATOMS)
+    assert type(network) is VectorNetwork
+
+
+def test_a_module_of_ones_own_starts_from_one_of_its_kind():
+    one, two = (make_network(Product, (7,), ACTIONS, ATOMS) for _ in range(2))
+    one.centre(vectors(5, 7), vectors(2, 7))
+    two.take_from(one)
+    with torch.no_grad():
+        assert torch.equal(one(vectors(2, 7), vectors(2, 7)), two(vectors(2, 7), vectors(2, 7)))
+
+
+def test_outputs_of_another_shape_are_refused():
+    class Flat(Product):
+        def forward(self, states, goals):
+            return super().forward(states, goals).flatten(2)
+
+    network = make_network(Flat, (7,), ACTIONS, ATOMS)
+    with pytest.raises(ValueError, match=r"outputs of shape \(4, 3, 30\), expected \(4, 3, 5, 6\)"):
+        network(vectors(4, 7), vectors(3, 7))
+
+
+def test_what_makes_no_module_is_refused():
+    with pytest.raises(TypeError, match=r"must make an nn.Module from \(shape, n_actions"):
+        make_network(lambda *sizes: sizes, (7,), ACTIONS, ATOMS)
 
 
 # Starting from another network

@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import taskalgebra as ta
 from oracles import extended_q_of_task
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.play import policy_return
+from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.few_steps.learner import Ideas, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning
 from taskalgebra.paper.experiments import efficient as experiment
 from taskalgebra.paper.results.record import load
 from taskalgebra.planning.exact import optimal_v, q_bar_star
+from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import r_bar_min_of
@@ -46,14 +49,16 @@ def optimum_of(space, tasks, r_bar_min=None):
 
 
 def tables_of(mastery):
-    named = {mastery.tasks[name]: values.table for name, values in mastery.values.items()}
-    bounds = mastery.bounds.tables
-    return named | {mastery.space.universal: bounds.universal, mastery.space.empty: bounds.empty}
+    family = mastery.family
+    named = {family.tasks[name]: values.table for name, values in family.named.items()}
+    bounds = family.bounds.tables
+    return named | {family.space.universal: bounds.universal, family.space.empty: bounds.empty}
 
 
 def error(mastery, states=slice(None)):
     """The largest difference from Q̄*, where −∞ agrees with −∞ only."""
-    optimum = optimum_of(mastery.space, mastery.tasks, mastery.r_bar_min)
+    family = mastery.family
+    optimum = optimum_of(family.space, family.tasks, family.r_bar_min)
     largest = 0.0
     for task, table in tables_of(mastery).items():
         exact, learned = optimum[task][states], table[states]
@@ -88,7 +93,7 @@ def test_random_tasks_composed_from_it_are_exactly_optimal(forty, seed):
     starts = forty.space.mdp.starts
     for desired in rng.random((200, 40)) < rng.random((200, 1)):
         task = forty.space.from_desired(desired)
-        composed = mastery[task]
+        composed = Skills(mastery.family)[task].values
         actions = greedy(composed.q_bar(np.arange(forty.space.mdp.n_states)))
         gap = optimal_v(task) - policy_return(task, actions)
         assert np.abs(gap[starts]).max() < 1e-9
@@ -155,7 +160,7 @@ def test_without_any_idea_it_is_algorithm_1(four):
     again = goal_oriented_q_learning(
         tasks["top"], Stop(steps=mastery.n_steps), seed=3, r_bar_min=PENALTY
     )
-    assert np.array_equal(mastery.values["top"].table, again.q)
+    assert np.array_equal(mastery.family["top"].table, again.q)
 
 
 IDEAS = [Ideas(*switches) for switches in product((False, True), repeat=5)]
@@ -225,18 +230,19 @@ def test_values_agree_with_value_iteration_written_from_the_definitions():
     tasks = minimal_base_tasks(space)
     mastery = master(space, tasks, seed=0)
     for task, table in tables_of(mastery).items():
-        assert np.abs(table - extended_q_of_task(task, mastery.r_bar_min)).max() < 1e-12
+        assert np.abs(table - extended_q_of_task(task, mastery.family.r_bar_min)).max() < 1e-12
 
 
 def test_composition_of_a_mastery_is_that_of_its_tables(four):
     mastery = master(four.space, four.tasks)
-    top, left = mastery.values["top"], mastery.values["left"]
-    assert mastery["top & ~left"] == top & ~left
-    assert mastery[four.tasks["top"] | four.tasks["left"]] == top | left
+    top, left = mastery.family["top"], mastery.family["left"]
+    skills = Skills(mastery.family)
+    assert skills["top & ~left"].values == top & ~left
+    assert skills[four.tasks["top"] | four.tasks["left"]].values == top | left
     with pytest.raises(ValueError, match="tpo"):
-        mastery["tpo"]
+        skills["tpo"]
     with pytest.raises(TypeError, match="expression or a Task"):
-        mastery[3]
+        skills[3]
 
 
 def test_a_room_without_a_goal_is_reported_as_never_met():
@@ -277,7 +283,7 @@ def test_an_agent_in_a_trap_gives_the_episode_up(explore):
     mastery = master(space, {"goal": space.universal}, ideas=Ideas(explore=explore))
     assert mastery.finished and mastery.complete
     assert mastery.given_up >= 1
-    assert np.isneginf(mastery.values["goal"].table[[1, 2]]).all()
+    assert np.isneginf(mastery.family["goal"].table[[1, 2]]).all()
     assert error(mastery) < 1e-12
 
 
@@ -324,7 +330,7 @@ def test_a_limit_on_steps_is_kept(forty):
     assert mastery.n_steps == 100
     assert "not finished" in repr(mastery)
     unseen = ~mastery.tried
-    assert (mastery.values["x1"].table.swapaxes(1, 2)[unseen] == 0).all()
+    assert (mastery.family["x1"].table.swapaxes(1, 2)[unseen] == 0).all()
     parts = Ideas(one_stream=False)
     assert master(forty.space, forty.tasks, ideas=parts, max_steps=3000).n_steps == 3000
 
@@ -409,4 +415,90 @@ class TestBadInput:
 
 
 def test_the_default_penalty_is_that_of_definition_2(four):
-    assert master(four.space, four.tasks).r_bar_min == r_bar_min_of(four.space)
+    assert master(four.space, four.tasks).family.r_bar_min == r_bar_min_of(four.space)
+
+
+# As a learner
+
+
+def test_as_a_learner_it_makes_skills_that_are_exactly_optimal(four, forty):
+    for world in (four, forty):
+        skills = ta.learn(world, learner=ta.FewSteps(), seed=1)
+        mastery = master(world.space, world.tasks, seed=1)
+        assert np.array_equal(
+            skills.family.bounds.tables.universal, tables_of(mastery)[world.space.universal]
+        )
+        assert skills.env is world
+        assert (skills.family.error_bound, skills.family.r_bar_min) == (
+            None,
+            r_bar_min_of(world.space),
+        )
+        text = " ^ ".join(world.tasks)
+        agent = skills[text]
+        earned = policy_return(agent.task, agent.actions)
+        np.testing.assert_allclose(earned, optimal_v(agent.task), atol=1e-12)
+
+
+def test_as_a_learner_it_tells_once_how_far_it_is(four):
+    told = []
+    ta.learn(four, learner=ta.FewSteps(), listener=told.append)
+    (event,) = told
+    assert (event.share, event.n_goals) == (1.0, 4)
+    assert event.n_steps == master(four.space, four.tasks).n_steps
+
+
+def test_what_was_learned_is_kept_in_the_folder(four, tmp_path):
+    told = []
+    first = ta.learn(four, learner=ta.FewSteps(), seed=3, folder=tmp_path / "new")
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["few-steps.npz"]
+    before = (tmp_path / "new" / "few-steps.npz").read_bytes()
+    again = ta.learn(
+        four, learner=ta.FewSteps(), seed=3, folder=tmp_path / "new", listener=told.append
+    )
+    assert told == []
+    assert (tmp_path / "new" / "few-steps.npz").read_bytes() == before
+    for name in four.tasks:
+        assert np.array_equal(first.family[name].table, again.family[name].table)
+    assert np.array_equal(first.family.bounds.tables.empty, again.family.bounds.tables.empty)
+    assert first.family.r_bar_min == again.family.r_bar_min
+
+
+OTHERS = {
+    "another seed": {"seed": 4},
+    "other ideas": {"learner": ta.FewSteps(ideas=Ideas(explore=False))},
+    "another penalty": {"learner": ta.FewSteps(r_bar_min=PENALTY)},
+    "other tasks": {"tasks": ["left", "top"]},
+    "tasks of other names": {"tasks": {"a": ["top_left", "top_right"], "left": [0, 2]}},
+    "another world": {"world": FourRooms(step_reward=-0.02, r_universal=1.0)},
+    "other rewards": {"world": FourRooms(step_reward=-0.01, r_universal=1.0, r_empty=-1.0)},
+}
+
+
+@pytest.mark.parametrize("changes", OTHERS.values(), ids=OTHERS.keys())
+def test_a_folder_of_something_else_is_refused(four, tmp_path, changes):
+    given = {"world": four, "tasks": ["top", "left"], "learner": ta.FewSteps(), "seed": 3}
+    ta.learn(**given, folder=tmp_path)
+    with pytest.raises(CheckpointError, match="another world or for another task"):
+        ta.learn(**{**given, **changes}, folder=tmp_path)
+
+
+def test_what_few_steps_cannot_learn_is_refused():
+    slippery = FourRooms(slip_probability=0.1)
+    apart = FourRooms(shared_absorbing=False)
+    for world, learner, words in (
+        (slippery, ta.FewSteps(), "random outcomes"),
+        (apart, ta.FewSteps(), "shared_absorbing=False"),
+        (FourRooms(dense=True), ta.FewSteps(), "is dense"),
+        (FourRooms(), ta.FewSteps(max_steps=50), "in 50 steps not everything was tried"),
+        (FourRooms(), ta.FewSteps(ideas=NONE), "cannot know that it is done"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ta.learn(world, learner=learner)
+
+
+def test_traps_are_learned_as_the_refusal_of_q_learning_says():
+    world = ta.from_arrays([[3, 1], [1, 1], [0, 4], [3, 3], [4, 4]], -1.0, goals=[3, 4])
+    tasks = {"p": ["g0"]}
+    skills = ta.learn(world, tasks, learner=ta.FewSteps())
+    planned = ta.solve(world, tasks)
+    assert np.array_equal(skills["p"].values.table[[0, 2]], planned["p"].values.table[[0, 2]])

@@ -179,7 +179,8 @@ def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSetting
             spacing = max(cost, (best - lowest) / MOST_ATOMS)
         v_min = lowest
     if v_max is None:
-        v_max = v_min + spacing * math.ceil((best - v_min) / spacing - 1e-9)
+        n_above = math.ceil((best - v_min) / spacing - 1e-9)
+        v_max = max(best, v_min + spacing * n_above)  # whatever the rounding
         if best == 0.0:  # at a goal the return is 0, exactly
             v_min, v_max = v_min - v_max, 0.0
     return replace(settings, v_min=v_min, v_max=v_max, spacing=spacing, max_episode_steps=limit)

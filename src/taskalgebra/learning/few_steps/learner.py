@@ -53,6 +53,7 @@ from taskalgebra.learning.few_steps.kernels import (
     values_from,
 )
 from taskalgebra.learning.few_steps.replay import replayed
+from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import GoalEnv
@@ -149,10 +150,16 @@ class FewSteps:
         """Learn the tables of these tasks, and the bounds; what was finished is kept in `folder`.
 
         Raises:
-            ValueError: the world is not a deterministic finite one, or learning was not finished
-                within `max_steps`.
+            ValueError: the world is not a deterministic finite one, tasks end in goals of their
+                own, or learning was not finished within `max_steps`.
         """
+        require_shared_absorbing(env)
         space = env.space
+        if not space.finite:
+            raise ValueError(
+                f"{env!r} is an open world, known only by playing it, and FewSteps needs a finite "
+                f"one; learn with QLearning where observations are numbered, else with DeepQ"
+            )
         path = None if folder is None else folder / "few-steps.npz"
         of = f"{fingerprint(space.universal)}, {_described(tasks)}, {self}, seed {seed}"
         names = ("universal", "empty", *(f"task_{i}" for i in range(len(tasks))))

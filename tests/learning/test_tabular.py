@@ -1,0 +1,291 @@
+"""Tables as a learner: in finite worlds, by playing others, and what is kept on disk."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import taskalgebra as ta
+from taskalgebra.learning import q_learning, tabular
+from taskalgebra.learning.checkpoint import CheckpointError
+from taskalgebra.learning.q_learning import Settings
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.worlds.open_world import OpenWorld
+
+# A world that is known only by playing it
+
+
+class Row(gym.Env):
+    """Five cells in a row and three ends: left, right, and take, which ends in 0, 2 or 4.
+
+    An end is a state of its own, entered by taking; the action after that ends the episode.  So it
+    is the grid "A.B.C" behind a curtain, and its values are known.
+    """
+
+    observation_space = gym.spaces.Discrete(8)
+    action_space = gym.spaces.Discrete(3)
+    GOALS, COST = (0, 2, 4), 0.125
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.state = int(self.np_random.integers(5))
+        return self.state, {}
+
+    def step(self, action):
+        if self.state >= 5:
+            return self.state, 0.0, True, False, {"goal": self.state - 5}
+        if action == 2 and self.state in self.GOALS:
+            self.state = 5 + self.GOALS.index(self.state)
+        elif action < 2:
+            self.state = min(max(self.state + (-1, 1)[action], 0), 4)
+        return self.state, -self.COST, False, False, {}
+
+
+NEXT_STATE = [[max(s - 1, 0), min(s + 1, 4), (5, 1, 6, 3, 7)[s]] for s in range(5)]
+NEXT_STATE += [[s] * 3 for s in (5, 6, 7)]
+GOALS, TASKS = ("west", "middle", "east"), {"edge": ["west", "east"], "early": ["west", "middle"]}
+
+
+def row_world(kind=Row, **options):
+    return ta.GoalWorld(
+        lambda n: SyncVectorEnv([kind] * n), GOALS, TASKS, r_empty=-0.125, **options
+    )
+
+
+def planned(r_bar_min):
+    """The same world as a table, solved exactly."""
+    mdp = ta.from_arrays(NEXT_STATE, -0.125, goals=[5, 6, 7], goal_names=GOALS)
+    return ta.solve(ta.TaskSpace(mdp, r_empty=-0.125), TASKS, r_bar_min=r_bar_min)
+
+
+EXACT = ta.QLearning(steps=5_000, settings=Settings(learning_rate=1.0, epsilon=1.0))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_discrete_environment_without_a_table_is_learned_exactly_by_playing(seed):
+    skills = ta.learn(row_world(), learner=EXACT, seed=seed)
+    optimum = planned(skills.family.r_bar_min)
+    for text in ("edge", "early", "true", "false", "edge ^ early", "~(edge | early)"):
+        assert np.array_equal(skills[text].values.table, optimum[text].values.table), text
+    assert skills["edge & ~early"].evaluate(100).success_rate == 1.0
+    assert skills.family.error_bound is None
+
+
+def test_by_default_it_is_tables_and_slow_learning():
+    skills = ta.learn(row_world())  # 24,000 steps a table
+    optimum = planned(skills.family.r_bar_min)
+    table, exact = (s["edge"].values.table for s in (skills, optimum))
+    assert np.abs(table - exact).max() < 0.05
+
+
+def test_the_penalty_is_that_of_definition_2_with_the_limit_for_the_diameter():
+    world = row_world(max_episode_steps=30)
+    skills = ta.learn(world, learner=EXACT)
+    assert skills.family.r_bar_min == (-0.125 - 2.0) * 31
+    given = ta.learn(world, learner=ta.QLearning(steps=5_000, r_bar_min=-5.0))
+    assert given.family.r_bar_min == -5.0
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_it_does_not_matter_how_the_copies_reset_themselves(mode):
+    """Nor that a limit cuts most episodes off."""
+    bare = ta.TaskSpace(OpenWorld(GOALS, ("left", "right", "take")), r_empty=-0.125)
+
+    class Bare(GoalEnv):
+        """Copies as Gymnasium makes them: no goal in the infos before some episode ends."""
+
+        space, tasks = bare, {name: bare.task(goals) for name, goals in TASKS.items()}
+        observation_space, action_space = Row.observation_space, Row.action_space
+        max_episode_steps = 4
+
+        def vector(self, num_envs, *, task, max_episode_steps=None):
+            class Paid(Row):
+                def step(self, action):
+                    state, reward, terminated, truncated, info = super().step(action)
+                    if terminated:
+                        reward = float(task.goal_reward[info["goal"]])
+                    return state, reward, terminated, truncated, info
+
+            def limited():
+                limit = max_episode_steps or 4
+                return gym.wrappers.TimeLimit(Paid(), limit)
+
+            return SyncVectorEnv([limited] * num_envs, autoreset_mode=mode)
+
+    skills = ta.learn(Bare(), learner=EXACT)
+    optimum = planned(skills.family.r_bar_min)
+    for text in ("edge", "early", "false"):
+        assert np.array_equal(skills[text].values.table, optimum[text].values.table), text
+
+
+def test_equal_seeds_learn_equal_tables_by_playing():
+    learner = ta.QLearning(steps=600)
+    one, two, other = (ta.learn(row_world(), learner=learner, seed=s) for s in (3, 3, 4))
+    tables = [s["edge"].values.table for s in (one, two, other)]
+    assert np.array_equal(tables[0], tables[1])
+    assert not np.array_equal(tables[0], tables[2])
+
+
+def test_goals_that_were_never_met_are_named():
+    class Short(Row):
+        GOALS = (0, 2)
+
+    with pytest.raises(ValueError, match=r"in 600 steps these goals were never met: east; learn"):
+        ta.learn(row_world(Short), learner=ta.QLearning(steps=600))
+
+
+@pytest.mark.parametrize(
+    "space", [gym.spaces.Box(0, 1, (3,)), gym.spaces.MultiDiscrete([2, 2])], ids=str
+)
+def test_what_has_no_numbers_is_refused(space):
+    class Seen(Row):
+        observation_space = space
+
+    with pytest.raises(ValueError, match=r"numbered observations and actions, Discrete; .*DeepQ"):
+        ta.learn(row_world(Seen), learner=ta.QLearning())
+
+
+# Checkpoints
+
+
+class Stopped(Exception):
+    """Learning was killed."""
+
+
+def often(monkeypatch):
+    """Tell listeners often, and keep a checkpoint each time."""
+    monkeypatch.setattr(tabular, "SAVED_EVERY", -1.0)
+    monkeypatch.setattr(q_learning, "CHUNK", 30_000)
+
+
+def stopping(what, n):
+    """A listener that stops at its n-th event of a table."""
+    count = 0
+
+    def listen(event):
+        nonlocal count
+        count += event.what == what
+        if count == n:
+            raise Stopped
+
+    return listen
+
+
+WORLDS = {
+    "tables": (lambda: ta.FourRooms(), ta.QLearning(steps=200_000)),
+    "random tables": (lambda: ta.FourRooms(slip_probability=0.1), ta.QLearning(steps=200_000)),
+    "by playing": (row_world, ta.QLearning(steps=2_000)),
+}
+EACH = pytest.mark.parametrize(("make", "learner"), WORLDS.values(), ids=WORLDS.keys())
+
+
+def tables_of(skills):
+    bounds = skills.family.bounds.tables
+    return [bounds.universal, bounds.empty, *(q.table for q in skills.family.values)]
+
+
+@EACH
+@pytest.mark.parametrize("what", ["M_U", "last"])
+def test_learning_that_is_killed_resumes_to_the_same_bits(
+    make, learner, what, tmp_path, monkeypatch
+):
+    world = make()
+    last = list(world.tasks)[-1]
+    whole = ta.learn(world, learner=learner, seed=5)
+    often(monkeypatch)
+    listener = stopping(last if what == "last" else what, 2)
+    with pytest.raises(Stopped):
+        ta.learn(world, learner=learner, seed=5, folder=tmp_path, listener=listener)
+    kept = {file.name for file in tmp_path.iterdir()}
+    assert (f"{last}.npz" in kept) == (what == "last")
+    told = []
+    resumed = ta.learn(make(), learner=learner, seed=5, folder=tmp_path, listener=told.append)
+    for one, two in zip(tables_of(whole), tables_of(resumed), strict=True):
+        assert np.array_equal(one, two)
+    if what == "last":
+        assert {event.what for event in told} == {last}
+
+
+@EACH
+def test_learning_that_is_interrupted_resumes_to_the_same_bits(
+    make, learner, tmp_path, monkeypatch
+):
+    """By Ctrl-C, which learners note, rather than by an error."""
+    world = make()
+    whole = ta.learn(world, learner=learner, seed=5)
+    often(monkeypatch)
+    n_heard = 0
+
+    def interrupt(event):
+        nonlocal n_heard
+        n_heard += 1
+        if n_heard == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ta.learn(world, learner=learner, seed=5, folder=tmp_path, listener=interrupt)
+    resumed = ta.learn(make(), learner=learner, seed=5, folder=tmp_path)
+    for one, two in zip(tables_of(whole), tables_of(resumed), strict=True):
+        assert np.array_equal(one, two)
+
+
+def test_what_is_finished_is_not_learned_again_and_may_go_on(tmp_path):
+    world, told = ta.FourRooms(), []
+    short, long = ta.QLearning(steps=100_000), ta.QLearning(steps=150_000)
+    first = ta.learn(world, learner=short, folder=tmp_path / "new")
+    again = ta.learn(world, learner=short, folder=tmp_path / "new", listener=told.append)
+    assert all(
+        np.array_equal(a, b) for a, b in zip(tables_of(first), tables_of(again), strict=True)
+    )
+    longer = ta.learn(world, learner=long, folder=tmp_path / "new")
+    whole = ta.learn(world, learner=long)
+    assert all(
+        np.array_equal(a, b) for a, b in zip(tables_of(longer), tables_of(whole), strict=True)
+    )
+
+
+OTHERS = {
+    "another seed": {"seed": 1},
+    "another world": {"world": ta.FourRooms(step_reward=-0.2)},
+    "a world that slips": {"world": ta.FourRooms(slip_probability=0.1)},
+    "other settings": {"learner": ta.QLearning(steps=9_000, settings=Settings(epsilon=0.5))},
+    "another penalty": {"learner": ta.QLearning(steps=9_000, r_bar_min=-9.0)},
+    "another task of the name": {"tasks": {"top": ["top_left"]}},
+}
+
+
+@pytest.mark.parametrize("changes", OTHERS.values(), ids=OTHERS.keys())
+def test_a_folder_of_something_else_is_refused(changes, tmp_path):
+    given = {
+        "world": ta.FourRooms(),
+        "tasks": ["top"],
+        "learner": ta.QLearning(steps=9_000),
+        "seed": 0,
+    }
+    ta.learn(**given, folder=tmp_path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(CheckpointError, match="another world or for another task"):
+        ta.learn(**{**given, **changes}, folder=tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_folder_of_another_world_is_refused_by_playing(tmp_path):
+    class Dearer(Row):
+        COST = 0.25
+
+    ta.learn(row_world(), learner=ta.QLearning(steps=600), folder=tmp_path)
+    for world, learner in (
+        (row_world(Dearer), ta.QLearning(steps=600)),
+        (row_world(), ta.QLearning(steps=600, settings=Settings(epsilon=0.25))),
+        (row_world(), ta.QLearning(steps=600, r_bar_min=-4.0)),
+    ):
+        with pytest.raises(CheckpointError, match="another world or for another task"):
+            ta.learn(world, learner=learner, folder=tmp_path)
+
+
+def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
+    world = ta.FourRooms()
+    tasks = {"a/b": ["top_left"], "..": ["top_right"]}
+    ta.learn(world, tasks, learner=ta.QLearning(steps=9_000), folder=tmp_path / "t")
+    assert len(list((tmp_path / "t").iterdir())) == 4
+    assert [file.name for file in tmp_path.iterdir()] == ["t"]
