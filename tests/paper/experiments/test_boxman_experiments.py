@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from taskalgebra.skills.folder import StoreError
 
 from boxman_skills import (
     BASE,
@@ -46,6 +45,7 @@ from taskalgebra.paper.experiments.boxman_settings import (
 from taskalgebra.paper.experiments.record import Result, Table, load
 from taskalgebra.paper.figures import boxman_film, deep_gallery
 from taskalgebra.paper.figures.drawings import Film, Still
+from taskalgebra.skills.folder import StoreError
 
 FEW = 6
 
