@@ -12,17 +12,17 @@ import tempfile
 
 import numpy as np
 import torch
-from taskalgebra.learning.deep.values import GoalReturns
 
 from report import Report, best_time
 from taskalgebra.envs.boxman.art import BODY, FLOOR, OBJECT, RING, WALL
 from taskalgebra.envs.boxman.board import MOVES, STEP_REWARD
 from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.envs.boxman.vector import VectorBoxman
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import make_network
-from taskalgebra.learning.deep.settings import preset
-from taskalgebra.learning.deep.training import Networks
+from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.skills.skills import Skills
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -187,31 +187,33 @@ def rendered_steps(report: Report, n_steps: int = 400) -> None:
 def decisions(report: Report, n_observations: int) -> None:
     """XOR over two networks, one a base task, against one bare pass of each; weights do not matter.
 
-    The networks are those of the preset `fast`.  Bounds and composition come on top of the passes.
+    The networks are those of our own recipe.  Bounds and composition come on top of the passes.
     """
     world = Boxman(layout="random")
-    settings = preset("fast")
+    settings = FAST.settings
     head, shape = head_of(settings), world.observation_space.shape
     goals = world.sprites.frames
-    networks = []
+    reaches = []
     for _ in range(2):
-        network = make_network(settings.network, shape, world.space.n_actions, head.n_outputs)
+        network = make_network(FAST.network, shape, world.space.n_actions, head.n_outputs)
         n_goals = world.space.n_goals
-        networks.append(
-            GoalReturns(network, head, goals, np.arange(n_goals), n_goals, np.zeros(n_goals))
+        reaches.append(
+            NetworkReach(network, head, goals, np.arange(n_goals), n_goals, np.zeros(n_goals))
         )
     names = ("blue", "square")
     tasks = {name: world.tasks[name] for name in names}
     rewards = np.stack([task.goal_reward for task in tasks.values()])
-    both = Networks(world.space, tasks, settings, tuple(networks), rewards, shared=True)
-    agent = Skills(world.space, tasks, both.plan(), world)["blue ^ square"]
+    family = NetworkFamily.of(
+        world.space, tasks, FAST.network, settings, tuple(reaches), rewards, shared=True
+    )
+    agent = Skills(family, world)["blue ^ square"]
     observations, _ = world.vector(n_observations).reset(seed=0)
     states, seen = torch.from_numpy(observations), torch.from_numpy(goals)
 
     def passes() -> None:
         with torch.no_grad():
-            for network in networks:
-                network.network(states, seen)
+            for reach in reaches:
+                reach.network(states, seen)
 
     torch.set_num_threads(1)  # two threads that wait for each other are timed unsteadily
     composed, bare = [], []
@@ -227,12 +229,14 @@ def training_memory(report: Report, name: str) -> None:
     """The largest memory of a training at full size: replay filled, scored, saved."""
     with tempfile.TemporaryDirectory() as folder:
         code = (
-            "import sys, resource; from pathlib import Path; from dataclasses import replace; "
-            "from taskalgebra.paper.experiments.boxman import training as bt; "
-            "name = sys.argv[2]; r = bt.RECIPES[name]; "
-            "s = replace(r.settings, n_updates=100, chapter=50, learning_starts=300_000, "
+            "import sys, resource; import taskalgebra as ta; "
+            "from taskalgebra.envs.boxman.recipes import RECIPES; "
+            "recipe = RECIPES[sys.argv[2]]; "
+            "learner = ta.DeepQ(recipe.learner.network, settings=recipe.learner.settings, "
+            "n_updates=100, updates_per_iteration=50, learning_starts=300_000, "
             "epsilon_steps=1_000); "
-            "bt.train(name, Path(sys.argv[1]), recipe=replace(r, settings=s, tasks=r.tasks[:1])); "
+            "ta.learn(ta.Boxman(**recipe.world), recipe.tasks[:1], learner=learner, "
+            "folder=sys.argv[1]); "
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )
         done = subprocess.run(

@@ -14,7 +14,8 @@ import numpy as np
 import taskalgebra as ta
 from maze import maze_world
 from report import Report, best_time
-from taskalgebra.planning.exact import PlannedBounds, PlannedQ, q_bar_star, return_to_goal
+from taskalgebra.planning.exact import PlannedReach, q_bar_star, return_to_goal
+from taskalgebra.theory.reach import ReachBounds, ReachQ
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 
@@ -117,8 +118,12 @@ def large_maze(report):
     report.at_least("maze: fastest scipy routine / ours", min(slowest) / ours, 3)
 
     space = TaskSpace(mdp)
-    bounds = PlannedBounds(space, returns, r_bar_min_of(space))
-    task = PlannedQ(space.task([0, 3, 5]), bounds) ^ PlannedQ(space.task([5, 7]), bounds)
+    reach = PlannedReach(returns, r_bar_min_of(space))
+    bounds = ReachBounds(space, reach)
+    one, two = (
+        ReachQ(reach, space.task(goals).goal_reward, bounds) for goals in ([0, 3, 5], [5, 7])
+    )
+    task = one ^ two
     states = np.arange(1000)
     report.note(
         "maze: Q̄ of a composed task for 1,000 states, on demand",

@@ -155,7 +155,7 @@ class Agent(BooleanElement):
         return self._apply(invert)
 
     def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
-        """Apply one operator to the expressions, the tasks and the values alike."""
+        """Apply one operator to the expressions and the values; the expression says the task."""
         for other in others:
             if not isinstance(other, Agent):
                 raise TypeError(f"cannot compose an agent with {other!r}")
@@ -163,11 +163,10 @@ class Agent(BooleanElement):
                 raise ValueError("these agents come from different skills; compose agents of one")
         agents = (self, *others)
         expression = operation(*(agent.expression for agent in agents))
-        self.skills._check_negation(expression)
         return Agent(
             self.skills,
             expression,
-            operation(*(agent.task for agent in agents)),
+            self.skills._task(expression),
             operation(*(agent.values for agent in agents)),
         )
 

@@ -47,7 +47,11 @@ class Reach(ABC):
 
     def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
         """Q̄_M(s, g, a) = G(s:g, a) + r_M(g)  (Corollary 1), for observations that others share."""
-        returns = sight.through(self)
+        return self._paid(sight.through(self), goal_reward)
+
+    @final
+    def _paid(self, returns: Array, goal_reward: Array) -> Array:
+        """Returns and what the goals pay, once the former are `[B, G, A]`."""
         if returns.ndim != 3 or returns.shape[1] != goal_reward.size:
             raise ValueError(
                 f"{type(self).__name__} gave returns of shape {returns.shape}, expected [B, G, A] "
@@ -130,7 +134,7 @@ class MeanReach(Reach):
 
     def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
         """The mean return plus what the task pays; others may have looked already."""
-        return self._mean(sight) + goal_reward[:, None]
+        return self._paid(self._mean(sight), goal_reward)
 
     def _mean(self, sight: Sight) -> Array:
         total = sight.through(self.reaches[0])

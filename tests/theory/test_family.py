@@ -1,0 +1,126 @@
+"""Families: what planning, learning and loading all yield."""
+
+import numpy as np
+import pytest
+
+import taskalgebra as ta
+from taskalgebra.planning import exact
+from taskalgebra.planning.exact import PlannedFamily, plan
+from taskalgebra.planning.packing import unpack
+from taskalgebra.theory import packing
+from taskalgebra.theory.family import Family, ReachFamily, TableFamily
+from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy
+from taskalgebra.theory.reach import DirectedReach, Reach
+
+ROOMS = ta.FourRooms()
+SPACE, TASKS = ROOMS.space, ROOMS.tasks
+FAMILY = plan(SPACE, TASKS)
+
+
+class Here(Reach):
+    """Every goal is here."""
+
+    def returns(self, observations):
+        return np.zeros((len(observations), 4, 5))
+
+
+class There(DirectedReach):
+    """Every goal is here, and reached by waiting."""
+
+    def values(self, observations):
+        return np.zeros((len(observations), 4))
+
+    def act(self, observations, goal):
+        return np.full(len(observations), 4)
+
+
+def test_values_are_had_by_name_and_share_their_bounds():
+    assert list(FAMILY.named) == ["top", "left"]
+    assert FAMILY["top"] is FAMILY.values[0] is FAMILY.named["top"]
+    assert all(values.bounds is FAMILY.bounds for values in FAMILY.values)
+    assert FAMILY.space is FAMILY.bounds.space is SPACE
+    with pytest.raises(KeyError):
+        FAMILY["tpo"]
+
+
+def test_tables_of_a_family_are_those_of_the_bounds_first():
+    tables = [np.full((108, 4, 5), float(i)) for i in range(4)]
+    family = TableFamily.of(SPACE, TASKS, tables, r_bar_min=None, error_bound=None)
+    assert (family.bounds.tables.universal == 0).all() and (family.bounds.tables.empty == 1).all()
+    assert (family["top"].table == 2).all() and (family["left"].table == 3).all()
+    assert (family.r_bar_min, family.error_bound, family.can_negate) == (None, None, True)
+    assert isinstance(family.policy(family["top"]), GreedyPolicy)
+
+
+def test_what_was_planned_says_how_good_it_is():
+    assert isinstance(FAMILY, TableFamily)
+    assert (FAMILY.error_bound, FAMILY.r_bar_min) == (0.0, ta.solve(ROOMS).family.r_bar_min)
+
+
+def test_a_reach_decides_how_to_act():
+    one, two = (ReachFamily.of(SPACE, TASKS, reach) for reach in (Here(), There()))
+    assert isinstance(one.policy(one["top"]), GreedyPolicy)
+    assert isinstance(two.policy(two["top"]), DirectedPolicy)
+    assert (one.r_bar_min, one.error_bound, one.can_negate) == (None, None, True)
+    assert two.policy(two["top"] & ~two["left"]).act([3, 4]).tolist() == [4, 4]
+
+
+def test_a_family_is_packed_and_unpacked_to_an_equal_one():
+    words, arrays = FAMILY.pack()
+    shared, world = packing.pack(SPACE, TASKS)
+    space, tasks = packing.unpack({**words, **shared}, world)
+    again = unpack(words, arrays, space, tasks)
+    assert isinstance(again, TableFamily)
+    for one, two in zip(FAMILY.values, again.values, strict=True):
+        assert np.array_equal(one.table, two.table)
+    assert np.array_equal(FAMILY.bounds.tables.empty, again.bounds.tables.empty)
+    assert (again.r_bar_min, again.error_bound) == (FAMILY.r_bar_min, FAMILY.error_bound)
+    assert again.space is space is not SPACE
+
+
+def test_a_family_too_large_for_tables_is_packed_without_and_planned_again(monkeypatch):
+    monkeypatch.setattr(exact, "LARGEST_TABLE", 10)
+    large = plan(SPACE, TASKS, r_bar_min=-50.0)
+    assert isinstance(large, PlannedFamily)
+    words, arrays = large.pack()
+    assert arrays == {} and words["tables"] is False
+    again = unpack(words, arrays, SPACE, TASKS)
+    assert again.r_bar_min == -50.0
+    states = np.arange(108)
+    assert np.array_equal(again["top"].q_bar(states), large["top"].q_bar(states))
+
+
+def test_tasks_of_an_open_world_are_packed_by_name():
+    space = ta.TaskSpace(ta.OpenWorld(("a", "b"), ("go",)), r_universal=3.0)
+    tasks = {"first": space.task("a")}
+    words, arrays = packing.pack(space, tasks)
+    again, unpacked = packing.unpack(words, arrays)
+    assert again.world == space.world and np.array_equal(again.r_universal, space.r_universal)
+    assert np.array_equal(unpacked["first"].goal_reward, tasks["first"].goal_reward)
+    assert packing.unpack(words, arrays, space)[1] == tasks
+
+
+@pytest.mark.parametrize(
+    ("world", "words"),
+    [
+        (ta.FourRooms(40), "they are of a world with the goals top_left"),
+        (ta.FourRooms(r_universal=3.0), "other rewards r_U and r_∅"),
+        (ta.FourRooms(step_reward=-0.2, r_empty=-0.1), "other transitions or rewards"),
+        (ta.FourRooms(slip_probability=0.1), "other transitions or rewards"),
+    ],
+    ids=["goals", "rewards of goals", "rewards of steps", "transitions"],
+)
+def test_another_space_is_refused(world, words):
+    packed = packing.pack(SPACE, TASKS)
+    with pytest.raises(ValueError, match=words):
+        packing.unpack(*packed, world.space)
+
+
+def test_skills_are_made_of_a_family_of_the_space_of_their_environment():
+    with pytest.raises(TypeError, match=r"made from a Family of values, got \{'top'"):
+        ta.Skills(FAMILY.named)
+    with pytest.raises(ValueError, match="another task space than the environment"):
+        ta.Skills(FAMILY, ta.FourRooms())
+    assert ta.Skills(FAMILY, ROOMS)["top"].evaluate(10).success_rate == 1.0
+    with pytest.raises(TypeError, match="abstract"):
+        Family(SPACE, TASKS, (), FAMILY.bounds, None, None)
