@@ -12,7 +12,7 @@ from gymnasium.vector import SyncVectorEnv
 
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.recipes import FAST, PAPER
-from taskalgebra.envs.goal_world import GoalWorld
+from taskalgebra.envs.open_env import OpenEnv
 from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep.dqn import Trainer
 from taskalgebra.learning.deep.learner import DeepQ
@@ -63,7 +63,7 @@ def corridors(n, **options):
 
 def corridor_world(make=corridors, **options):
     """The corridor as an open world with two base tasks."""
-    return GoalWorld(
+    return OpenEnv(
         make,
         goals=["west", "middle", "east"],
         tasks={"edge": ["west", "east"], "early": ["west", "middle"]},

@@ -47,7 +47,7 @@ def corridor(vectors=False):
         return gym.vector.SyncVectorEnv([lambda: Corridor(vectors)] * n)
 
     tasks = {"outer": ["left", "right"], "west": ["left", "middle"]}
-    return ta.GoalWorld(make, ["left", "middle", "right"], tasks, max_episode_steps=20)
+    return ta.OpenEnv(make, ["left", "middle", "right"], tasks, max_episode_steps=20)
 
 
 def returns_from(cells):

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taskalgebra.envs.boxman.env import Boxman as Boxman
+    from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
-    from taskalgebra.envs.goal_world import GoalWorld as GoalWorld
-    from taskalgebra.envs.world import World as World
-    from taskalgebra.evaluation.play import policy_return as policy_return
+    from taskalgebra.envs.open_env import OpenEnv as OpenEnv
+    from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
     from taskalgebra.folder import StoreError as StoreError
     from taskalgebra.learning.deep.learner import DeepQ as DeepQ
@@ -74,10 +74,10 @@ __version__ = "0.2.0"
 
 _HOME = {
     "envs.boxman.env": ("Boxman",),
+    "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
-    "envs.goal_world": ("GoalWorld",),
-    "envs.world": ("World",),
-    "evaluation.play": ("policy_return",),
+    "envs.open_env": ("OpenEnv",),
+    "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
     "folder": ("StoreError",),
     "learning.deep.learner": ("DeepQ",),

@@ -18,7 +18,7 @@ from taskalgebra.baselines.features import (
 from taskalgebra.baselines.interface import Baseline, NotExpressible
 from taskalgebra.baselines.plain import AverageOfTasks, FromScratch, MaxOfGoals, MaxOfTasks
 from taskalgebra.envs.four_rooms import MAP, FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.learning.q_learning import Settings
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.text import ExpressionError

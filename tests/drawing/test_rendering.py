@@ -13,8 +13,8 @@ from taskalgebra.drawing.image import (
     OTHER_FLOOR,
     WALL,
 )
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.envs.world import World
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
@@ -25,7 +25,7 @@ WANTS_A = SPACE.task("A")
 
 
 def shown(state, mode, task=WANTS_A):
-    world = World(SPACE, task=task, render_mode=mode)
+    world = FiniteEnv(SPACE, task=task, render_mode=mode)
     if state is not None:
         world.reset(options={"state": state})
     return world.render()
@@ -119,7 +119,7 @@ def test_the_marks_are_those_of_the_task():
 
 
 def test_the_last_frame_of_an_episode_shows_the_agent_in_its_goal():
-    world = World(SPACE, task=WANTS_A, render_mode="ansi")
+    world = FiniteEnv(SPACE, task=WANTS_A, render_mode="ansi")
     world.reset(options={"state": 0})
     world.step(STAY)
     assert world.step(STAY)[2]
@@ -128,7 +128,7 @@ def test_the_last_frame_of_an_episode_shows_the_agent_in_its_goal():
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_new_task_is_drawn_with_its_own_goals(mode):
-    world = World(SPACE, task=WANTS_A, render_mode=mode)
+    world = FiniteEnv(SPACE, task=WANTS_A, render_mode=mode)
     before = world.render()
     world.task = SPACE.task("B")
     assert not np.array_equal(world.render(), before)
@@ -136,19 +136,19 @@ def test_a_new_task_is_drawn_with_its_own_goals(mode):
 
 
 def test_frames_are_not_shared():
-    world = World(SPACE, render_mode="rgb_array")
+    world = FiniteEnv(SPACE, render_mode="rgb_array")
     world.render()[:] = 0
     assert world.render().any()
 
 
 def test_large_maps_make_images_of_a_bearable_size():
     space = TaskSpace(from_text("A" + "." * 199 + "\n" + ("." * 200 + "\n") * 99))
-    image = World(space, render_mode="rgb_array").render()
+    image = FiniteEnv(space, render_mode="rgb_array").render()
     assert image.shape == (102 * 5, 202 * 5, 3)
 
 
 def test_without_a_render_mode_there_is_a_warning_and_no_frame():
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     world.reset(seed=0)
     with pytest.warns(UserWarning, match="without a render mode"):
         assert world.render() is None
@@ -164,12 +164,12 @@ def test_gymnasium_collects_frames():
 @pytest.mark.parametrize("mode", ["human", "text", 3])
 def test_unknown_render_modes_are_refused(mode):
     with pytest.raises(ValueError, match=rf"{mode!r}, expected None, 'ansi' or 'rgb_array'"):
-        World(SPACE, render_mode=mode)
+        FiniteEnv(SPACE, render_mode=mode)
 
 
 def test_a_world_without_a_map_has_no_render_modes():
     space = TaskSpace(from_arrays([[1], [1]], -1.0, [1]))
-    assert World(space).metadata["render_modes"] == []
-    assert World.metadata["render_modes"] == ["ansi", "rgb_array"]
+    assert FiniteEnv(space).metadata["render_modes"] == []
+    assert FiniteEnv.metadata["render_modes"] == ["ansi", "rgb_array"]
     with pytest.raises(ValueError, match="'ansi', but this world has no map to draw on; make it"):
-        World(space, render_mode="ansi")
+        FiniteEnv(space, render_mode="ansi")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskalgebra.evaluation.play import policy_return, rollouts
+from taskalgebra.evaluation.exact import policy_return, rollouts
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
@@ -136,7 +136,7 @@ def test_actions_that_do_not_exist_are_not_played(kind):
     """In a process of its own: compiled code that reads outside an array may end it."""
     script = f"""
 import numpy as np
-from taskalgebra.evaluation.play import rollouts
+from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.worlds.grid import from_text
 from taskalgebra.theory.tasks import TaskSpace
 task = TaskSpace(from_text("A...B")).task("A")

@@ -8,9 +8,9 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from taskalgebra.envs.vector_world import VectorWorld
-from taskalgebra.envs.world import World
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.vector_env import FiniteVectorEnv
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play as play_until
 from taskalgebra.planning.exact import optimal_v, q_bar_star
@@ -182,7 +182,7 @@ def test_it_agrees_with_the_exact_return_in_a_finite_world(slip):
     task = space.task("B")
     policy = GreedyPolicy(q_bar_star(space, [task]).values[0])
     exact = policy_return(task, policy.actions(np.arange(space.mdp.n_states)))
-    env = VectorWorld(World(space, task=task), 50)
+    env = FiniteVectorEnv(FiniteEnv(space, task=task), 50)
     result = play(task, env, policy, episodes=4990, max_steps=100_000)
     assert result.unfinished == 0
     expected = exact[space.mdp.starts].mean()

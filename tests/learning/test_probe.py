@@ -58,7 +58,7 @@ def test_where_every_step_ends_in_a_goal_steps_are_free():
         def step(self, action):
             return 0, 5.0, True, False, {"goal": 0}
 
-    world = ta.GoalWorld(lambda n: SyncVectorEnv([Sudden] * n), ["there"], {"go": ["there"]})
+    world = ta.OpenEnv(lambda n: SyncVectorEnv([Sudden] * n), ["there"], {"go": ["there"]})
     assert step_rewards(world, 0) == (0.0, 0.0)
 
 
@@ -88,6 +88,6 @@ def test_the_penalty_is_that_of_definition_2_with_a_limit_for_the_diameter():
     assert penalty_of(rooms, StepRewards(-0.5, 3.0), 10) == (-0.5 - 3.0) * 11
     assert penalty_of(rooms, StepRewards(0.0, 0.0), 10) == (-0.1 - 2.0) * 11
     poor = ta.TaskSpace(ta.from_text("A.B"), r_universal=-1.0, r_empty=-2.0)
-    world = ta.World(poor)
+    world = ta.FiniteEnv(poor)
     assert penalty_of(world, StepRewards(-0.1, -0.1), 4) == -2.0 * 5
     assert np.isfinite(penalty_of(world, StepRewards(-0.1, -0.1), 4))

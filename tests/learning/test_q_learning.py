@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import costly, spaces, two_valued, worlds
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.envs.world import World
 from taskalgebra.learning import readable
 from taskalgebra.learning.q_learning import (
     Settings,
@@ -85,7 +85,7 @@ def test_they_agree_on_random_worlds_in_which_some_outcomes_are_certain(data):
     fast = goal_oriented_q_learning(
         space.universal, stop, settings=settings, seed=seed, r_bar_min=-8.0
     )
-    slow = learned_in_python(World(space), stop, settings, seed, -8.0)
+    slow = learned_in_python(FiniteEnv(space), stop, settings, seed, -8.0)
     n_met = slow.q.shape[1]
     assert np.array_equal(fast.q[:, :n_met], slow.q)
     assert not fast.q[:, n_met:].any()
@@ -211,7 +211,7 @@ def test_truncation_is_not_termination():
     from gymnasium.wrappers import TimeLimit
 
     space = TaskSpace(from_text("A..", step_reward=-0.5))
-    env = TimeLimit(World(space), max_episode_steps=1)
+    env = TimeLimit(FiniteEnv(space), max_episode_steps=1)
     run = begin(space.mdp.n_states, 1, 5, seed=0)
     run.seen_goals[0] = 0
     run.q[:] = 7.0
@@ -286,12 +286,12 @@ def test_a_converged_readable_run_can_go_on():
     optimum = q_bar_star(space, [space.universal])
     low = optimum.r_bar_min
     run = readable.goal_oriented_q_learning(
-        World(space), Stop(optimum=optimum.values[0].table), r_bar_min=low
+        FiniteEnv(space), Stop(optimum=optimum.values[0].table), r_bar_min=low
     )
     assert run.converged
     steps = run.n_steps
     run = readable.goal_oriented_q_learning(
-        World(space), Stop(steps=steps + 10), r_bar_min=low, run=run
+        FiniteEnv(space), Stop(steps=steps + 10), r_bar_min=low, run=run
     )
     assert run.n_steps == steps + 10
 

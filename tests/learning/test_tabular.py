@@ -47,9 +47,7 @@ GOALS, TASKS = ("west", "middle", "east"), {"edge": ["west", "east"], "early": [
 
 
 def row_world(kind=Row, **options):
-    return ta.GoalWorld(
-        lambda n: SyncVectorEnv([kind] * n), GOALS, TASKS, r_empty=-0.125, **options
-    )
+    return ta.OpenEnv(lambda n: SyncVectorEnv([kind] * n), GOALS, TASKS, r_empty=-0.125, **options)
 
 
 def planned(r_bar_min):

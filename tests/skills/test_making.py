@@ -51,7 +51,7 @@ def test_finite_worlds_are_played_in_an_environment_of_their_own():
     mdp = ta.from_text("A.B")
     for world in (mdp, ta.TaskSpace(mdp)):
         skills = ta.solve(world, {"a": ["A"]})
-        assert isinstance(skills.env, ta.World)
+        assert isinstance(skills.env, ta.FiniteEnv)
         assert skills.env.space is skills.space
         assert skills["~a"].evaluate(5).success_rate == 1.0
     space = ta.TaskSpace(mdp)
@@ -87,13 +87,13 @@ REFUSED = {
     "an environment without goals": (
         lambda: ta.learn(gym.make("CartPole-v1")),
         TypeError,
-        r"cannot learn <.*CartPoleEnv.*>: it names no goals; say which .* GoalWorld\(lambda n: .*"
+        r"cannot learn <.*CartPoleEnv.*>: it names no goals; say which .* OpenEnv\(lambda n: .*"
         r'info\["goal"\].*from_gymnasium',
     ),
     "such an environment to solve": (
         lambda: ta.solve(gym.make("FrozenLake-v1")),
         TypeError,
-        r"cannot solve .*GoalWorld.*take its table with from_gymnasium",
+        r"cannot solve .*OpenEnv.*take its table with from_gymnasium",
     ),
     "a world in words": (lambda: ta.learn("four-rooms"), TypeError, "cannot learn 'four-rooms'"),
     "a class": (lambda: ta.solve(ta.FourRooms), TypeError, "expected an environment such as"),
@@ -101,7 +101,7 @@ REFUSED = {
     "an open space": (
         lambda: ta.learn(ta.Boxman().space, {"a": [0]}),
         TypeError,
-        r"open world, known only by playing it: give the environment itself, such as GoalWorld",
+        r"open world, known only by playing it: give the environment itself, such as OpenEnv",
     ),
     "tasks that end apart, to plan": (
         lambda: ta.solve(ta.FourRooms(shared_absorbing=False)),
@@ -198,7 +198,7 @@ def test_a_discrete_environment_is_learned_as_tables():
         def step(self, action):
             return 1, -0.1, True, False, {"goal": int(action)}
 
-    world = ta.GoalWorld(lambda n: SyncVectorEnv([Coin] * n), ["heads", "tails"], {"h": ["heads"]})
+    world = ta.OpenEnv(lambda n: SyncVectorEnv([Coin] * n), ["heads", "tails"], {"h": ["heads"]})
     assert isinstance(default_learner(world), ta.QLearning)
     skills = ta.learn(world, learner=ta.QLearning(steps=200))
     assert isinstance(skills.family, TableFamily)

@@ -16,8 +16,8 @@ import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep import training as deep
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import egocentric, paper
-from taskalgebra.learning.deep.weights import weights_of
 from taskalgebra.skills import store
 from taskalgebra.theory.reach import ExtremeBounds, ReachBounds
 

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.envs.world import World
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import plan
@@ -27,11 +27,11 @@ EXPRESSIONS = [str(e) for e in all_functions(["top", "left"])]
 WORLDS = {
     "four rooms": lambda: FourRooms(),
     "forty goals": lambda: FourRooms(40),
-    "slippery": lambda: World(
+    "slippery": lambda: FiniteEnv(
         (space := TaskSpace(from_text("A..\n..B", slip_probability=0.25))),
         {"a": space.task("A"), "b": space.task("B")},
     ),
-    "dead ends": lambda: World(
+    "dead ends": lambda: FiniteEnv(
         (space := TaskSpace(from_arrays([[1, 2], [1, 1], [2, 2]], -1.0, [1], goal_reward=[3.0]))),
         {"a": space.task([0])},
     ),

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import taskalgebra as ta
 from laws import broken_laws
-from taskalgebra.envs.world import World
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v, q_bar_star
@@ -36,7 +36,7 @@ class Curtain(gym.Env):
     """A grid whose states are seen as one-hot vectors of float32."""
 
     def __init__(self, task):
-        self.world = World(HIDDEN, task=HIDDEN.from_rewards(task.goal_reward))
+        self.world = FiniteEnv(HIDDEN, task=HIDDEN.from_rewards(task.goal_reward))
         self.observation_space = gym.spaces.Box(0, 1, (GRID.n_states,), np.float32)
         self.action_space = self.world.action_space
         self.best = optimal_v(self.world.task)
@@ -245,7 +245,7 @@ REFUSED = {
     ),
     "a solution of the environment": (lambda: ta.solve(Curtains()), TypeError, "use learn"),
     "tabular learning": (lambda: ta.learn(SPACE, {"a": ["A"]}), TypeError, "open world"),
-    "a tabular environment": (lambda: World(SPACE), TypeError, "open world"),
+    "a tabular environment": (lambda: FiniteEnv(SPACE), TypeError, "open world"),
     "a space of names": (lambda: TaskSpace(("A",)), TypeError, "FiniteMDP or an OpenWorld"),
 }
 

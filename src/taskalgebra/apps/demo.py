@@ -15,7 +15,7 @@ import numpy as np
 
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.skills.agent import Agent

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one world, and many at once
-    "FourRooms": ("four_rooms:FourRooms", "vector_world:four_rooms"),
+    "FourRooms": ("four_rooms:FourRooms", "vector_env:four_rooms"),
     "Boxman": ("boxman.env:Boxman", "boxman.vector:boxman"),
 }
 NAMES = tuple(_ENTRY_POINTS)
@@ -61,9 +61,9 @@ def make(name: str, **arguments: Any) -> GoalEnv:
 
 def env_of(space: TaskSpace) -> GoalEnv:
     """An environment that plays a finite world."""
-    from taskalgebra.envs.world import World
+    from taskalgebra.envs.finite_env import FiniteEnv
 
-    return World(space)
+    return FiniteEnv(space)
 
 
 register()

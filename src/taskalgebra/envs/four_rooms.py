@@ -9,7 +9,7 @@ import numpy as np
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs import spec_of
 from taskalgebra.envs.dense import PEAK, dense_task
-from taskalgebra.envs.world import World
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.logic.expression import Expression
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -53,7 +53,7 @@ def wall_side_goals() -> dict[str, Cell]:
     return CENTRES | {f"cell_{r}_{c}": (r, c) for r, c in sides}
 
 
-class FourRooms(World):
+class FourRooms(FiniteEnv):
     """Reach the right room; registered with Gymnasium as `TaskAlgebra/FourRooms-v0`.
 
     The map has 104 free cells.  Actions are up, right, down, left and stay; `stay` on a goal's cell
@@ -83,7 +83,7 @@ class FourRooms(World):
         slip_probability: how often a move goes to one of the other three directions.
         dense: whether steps near desired goals pay a bonus.
         shared_absorbing: whether an episode ends in every goal, or only in those that the task
-            desires (see `World`).
+            desires (see `FiniteEnv`).
         task: the task that `step` pays for: a name, an expression, or a `Task` of a world that was
             made with the same arguments; by default M_U.
         render_mode: None, "ansi" or "rgb_array".

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array
 from taskalgebra.drawing.terminal import picture
-from taskalgebra.evaluation.play import rollouts
+from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.logic.algebra import BooleanElement

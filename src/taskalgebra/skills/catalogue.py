@@ -200,7 +200,7 @@ def _refuse_slips(name: str, slip_probability: float) -> None:
 
 def _drawn(name: str, slip_probability: float) -> GoalEnv:
     """The world of a text file: a map, and perhaps lines that name tasks."""
-    from taskalgebra.envs.world import World
+    from taskalgebra.envs.finite_env import FiniteEnv
     from taskalgebra.theory.tasks import TaskSpace
     from taskalgebra.validation import closest
     from taskalgebra.worlds.grid import from_text
@@ -232,7 +232,7 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
     try:
         space = TaskSpace(from_text(drawn, slip_probability=slip_probability))
         own = {goal: space.task([goal]) for goal in space.goal_names}
-        return World(space, _tasks(named, space, own) if named else own)
+        return FiniteEnv(space, _tasks(named, space, own) if named else own)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 

@@ -190,17 +190,17 @@ def environment(world: object, what: str) -> GoalEnv:
     if isinstance(world, TaskSpace):
         raise TypeError(
             f"{world!r} is of an open world, known only by playing it: give the environment "
-            f"itself, such as GoalWorld(make, goals, tasks)"
+            f"itself, such as OpenEnv(make, goals, tasks)"
         )
     if isinstance(world, gym.Env):
         raise TypeError(
             f"cannot {what} {world!r}: it names no goals; say which goals there are with "
-            f"GoalWorld(lambda n: gym.make_vec(..., n), goals=[...], tasks={{...}}), where "
+            f"OpenEnv(lambda n: gym.make_vec(..., n), goals=[...], tasks={{...}}), where "
             f'info["goal"] is the number of the goal when an episode terminates, or take its '
             f"table with from_gymnasium, if it has one"
         )
     raise TypeError(
-        f"cannot {what} {world!r}; expected an environment such as FourRooms() or GoalWorld(...), "
+        f"cannot {what} {world!r}; expected an environment such as FourRooms() or OpenEnv(...), "
         f"a TaskSpace, or what from_text, from_arrays or from_gymnasium return"
     )
 

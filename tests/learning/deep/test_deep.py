@@ -23,9 +23,9 @@ from deep_worlds import (
 from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep import training as deep
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.deep.networks import egocentric, paper
-from taskalgebra.learning.deep.weights import weights_of
 from taskalgebra.progress import Terminal
 from taskalgebra.theory.reach import ExtremeBounds, ReachBounds
 
@@ -238,7 +238,7 @@ def test_a_task_of_ones_own_may_have_the_name_of_one_of_the_world():
 
 
 def test_the_rewards_of_a_world_with_one_named_task_are_those_of_that_task():
-    world = ta.GoalWorld(corridors, ["west", "middle", "east"], {"far": ["east"]})
+    world = ta.OpenEnv(corridors, ["west", "middle", "east"], {"far": ["east"]})
     family, _ = deep.train(world, world.tasks, egocentric, short(), score=lambda _: 0.0)
     assert family.goal_rewards.tolist() == [[-0.1, -0.1, 2.0]]
 
@@ -318,7 +318,7 @@ def test_goals_that_were_never_met_are_named():
 
 
 def test_a_goal_beyond_the_names_is_refused():
-    world = ta.GoalWorld(corridors, ["west", "middle"], {"west": ["west"]})
+    world = ta.OpenEnv(corridors, ["west", "middle"], {"west": ["west"]})
     with pytest.raises(ValueError, match=r"goal\"\] = .*2.*expected the number of a goal, 0 to 1"):
         deep.train(world, world.tasks, egocentric, short())
 
@@ -504,7 +504,7 @@ def test_a_goal_world_is_names_and_a_way_to_make_copies():
     assert world.space.action_names == ("left", "right", "take")
     assert world.tasks["edge"] == world.space.task(["west", "east"])
     assert (world.max_episode_steps, world.shared_absorbing) == (9, True)
-    plain = ta.GoalWorld(corridors, ("w", "m", "e"), {"w": [0]}, r_universal=1.0, r_empty=0.0)
+    plain = ta.OpenEnv(corridors, ("w", "m", "e"), {"w": [0]}, r_universal=1.0, r_empty=0.0)
     assert plain.space.action_names == ("a0", "a1", "a2")
     assert plain.tasks["w"].goal_reward.tolist() == [1.0, 0.0, 0.0]
 
@@ -513,7 +513,7 @@ def test_a_goal_world_is_made_from_a_registered_environment():
     name = "taskalgebra-tests/Corridor-v0"
     gym.register(name, Corridor, max_episode_steps=30)
     try:
-        world = ta.GoalWorld(lambda n: gym.make_vec(name, n), ["w", "m", "e"], {"w": ["w"]})
+        world = ta.OpenEnv(lambda n: gym.make_vec(name, n), ["w", "m", "e"], {"w": ["w"]})
         assert world.max_episode_steps == 30
         skills = ta.learn(world, learner=short_learner())
         assert skills["~w"].evaluate(10).episodes == 10
@@ -639,17 +639,17 @@ GOAL_WORLDS = {
     "no vector": (lambda: corridor_world(lambda n: Corridor()), TypeError, r"make\(1\) must"),
     "too few": (lambda: corridor_world(lambda n: corridors(2)), ValueError, "returned 2 copies"),
     "action names": (
-        lambda: ta.GoalWorld(corridors, ["a"], {"a": ["a"]}, actions=["up"]),
+        lambda: ta.OpenEnv(corridors, ["a"], {"a": ["a"]}, actions=["up"]),
         ValueError,
         "1 action names for 3 actions",
     ),
     "an unknown goal": (
-        lambda: ta.GoalWorld(corridors, ["a"], {"a": ["b"]}),
+        lambda: ta.OpenEnv(corridors, ["a"], {"a": ["b"]}),
         ValueError,
         "unknown goal 'b'",
     ),
     "a text of goals": (
-        lambda: ta.GoalWorld(corridors, "abc", {"a": ["a"]}),
+        lambda: ta.OpenEnv(corridors, "abc", {"a": ["a"]}),
         TypeError,
         "goal_names must be",
     ),

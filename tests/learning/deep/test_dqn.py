@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
 
 from deep_worlds import OBJECTS, Corridor, corridors, digest, short, short_trainer, small_boxman
 from taskalgebra.learning.deep.dqn import DivergedError, check_environment
-from taskalgebra.learning.deep.weights import weights_of
+from taskalgebra.learning.deep.family import weights_of
 
 
 def boxmen(n=8, **options):

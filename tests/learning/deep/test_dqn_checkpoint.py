@@ -27,8 +27,8 @@ from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import Progress
 from taskalgebra.learning.deep.dqn import DivergedError
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import egocentric
-from taskalgebra.learning.deep.weights import weights_of
 
 SETTINGS = short(n_updates=40, epsilon_end=0.1)
 

@@ -19,9 +19,9 @@ from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep import checkpoint, networks
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import Progress
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import KNOWN, make_network
 from taskalgebra.learning.deep.planning_network import ENDED, ENTERED, STAYED, PlanningNetwork
-from taskalgebra.learning.deep.weights import weights_of
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
 from taskalgebra.paper.experiments.boxman.tables import returns_on_cells, starts
 

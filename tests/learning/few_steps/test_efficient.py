@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import taskalgebra as ta
 from oracles import extended_q_of_task
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.few_steps.learner import Ideas, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning

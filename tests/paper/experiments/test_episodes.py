@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.paper.experiments.episodes import CUT_OFF, DESIRED, OUTCOMES, WRONG, play
 from taskalgebra.paper.experiments.rooms import optimal_actions
 from taskalgebra.planning.exact import optimal_q, optimal_v

@@ -23,7 +23,7 @@ def _complete_world(incomplete: str) -> list[tuple[str, str]]:
 
 
 WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a directory with skills."
-World = Annotated[
+WorldOption = Annotated[
     str,
     typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
 ]

@@ -16,7 +16,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
-    World,
+    WorldOption,
     usual_episodes,
 )
 from taskalgebra.apps.cli.output import Output
@@ -42,7 +42,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(metavar="EXPR", help="Tasks; by default the base tasks."),
     ] = None,
-    world: World = catalogue.DEFAULT,
+    world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
     all_: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from taskalgebra.apps.cli import OK
-from taskalgebra.apps.cli.commands import Json, Quiet, World
+from taskalgebra.apps.cli.commands import Json, Quiet, WorldOption
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.folder import MANIFEST
 from taskalgebra.skills import catalogue
@@ -29,7 +29,7 @@ def list_(
         Literal["all", "worlds", "skills", "tasks", "figures"],
         typer.Argument(metavar="worlds|skills|tasks|figures", help="What to list."),
     ] = "all",
-    world: World = catalogue.DEFAULT,
+    world: WorldOption = catalogue.DEFAULT,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:

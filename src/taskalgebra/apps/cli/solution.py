@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.drawing.terminal import goals_to_mark
-from taskalgebra.envs.world import World
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.skills.agent import Agent
 from taskalgebra.theory.goal_env import Layout
@@ -110,7 +110,7 @@ class Solution:
     def play(self, start: int | None, seed: int) -> Episode:
         """Play one episode from a state, or from a random one."""
         mdp = self.task.space.mdp
-        env = World(self.task.space, task=self.task)
+        env = FiniteEnv(self.task.space, task=self.task)
         state, _ = env.reset(seed=seed, options=None if start is None else {"state": start})
         states, total, goal = [state], 0.0, NO_GOAL
         actions: list[str] = []

@@ -19,7 +19,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
-    World,
+    WorldOption,
     usual_episodes,
 )
 from taskalgebra.apps.cli.evaluate import document
@@ -62,7 +62,7 @@ def solve(
             metavar="EXPR", help="A task over base tasks, with & | ~ ^ -> <-> and brackets."
         ),
     ],
-    world: World = catalogue.DEFAULT,
+    world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
     start: Annotated[

@@ -25,7 +25,7 @@ from safetensors.numpy import save as save_arrays
 from taskalgebra.files import replace
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep.dqn import Trainer
-from taskalgebra.learning.deep.weights import put_weights, weights_of
+from taskalgebra.learning.deep.family import put_weights, weights_of
 from taskalgebra.theory.goal_env import goals_reached
 
 FORMAT = "taskalgebra training 2"

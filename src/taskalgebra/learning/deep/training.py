@@ -21,12 +21,10 @@ from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep.dqn import Goals, Trainer
-from taskalgebra.learning.deep.family import NetworkFamily
+from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
 from taskalgebra.learning.deep.networks import Network, make_network
-from taskalgebra.learning.deep.reach import NetworkReach
 from taskalgebra.learning.deep.settings import LIMIT, DeepSettings, resolved_for
 from taskalgebra.learning.deep.uvfa import UVFA
-from taskalgebra.learning.deep.weights import put_weights, weights_of
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.policy import GreedyPolicy

@@ -40,7 +40,7 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.baselines.catalogue import ALL
 from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.expression import Expression
 from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import EXACT, SIXTEEN, marks

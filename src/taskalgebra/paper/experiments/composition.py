@@ -12,7 +12,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments.rooms import BASE, EXACT, R_BAR_MIN, Learning, Setting

@@ -13,7 +13,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 from taskalgebra.paper.experiments.rooms import (
     EXACT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.play import policy_return
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.episodes import CUT_OFF, OUTCOMES, WRONG, Episodes, play
 from taskalgebra.paper.experiments.rooms import (

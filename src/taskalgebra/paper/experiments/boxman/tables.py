@@ -19,8 +19,7 @@ from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import FIXED, Boxman
 from taskalgebra.envs.boxman.games import all_cells, follow
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.learning.deep.family import NetworkFamily
-from taskalgebra.learning.deep.reach import NetworkReach
+from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
 from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.learning.deep.training import Score
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.copies import Copies
+from taskalgebra.envs.finite_env import RENDER_MODES, FiniteEnv
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.envs.rendering import warn_of_no_render_mode
-from taskalgebra.envs.world import RENDER_MODES, World
 from taskalgebra.validation import checked_actions
 from taskalgebra.worlds.chance import outcomes
 from taskalgebra.worlds.finite import NO_GOAL
@@ -20,7 +20,7 @@ States = NDArray[np.int64]
 Step = tuple[States, Array, BoolArray, BoolArray, dict[str, Any]]
 
 
-class VectorWorld(Copies[States]):
+class FiniteVectorEnv(Copies[States]):
     """A batch of N worlds that move together, each in an episode of its own.
 
     `infos["goal"]` is `[N]`: the goal in which each episode ended, −1 while it goes on.
@@ -33,12 +33,12 @@ class VectorWorld(Copies[States]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
-        **World.metadata,
+        **FiniteEnv.metadata,
         **Copies.metadata,
     }
 
     def __init__(
-        self, world: World, num_envs: int = 1, *, max_episode_steps: int | None = None
+        self, world: FiniteEnv, num_envs: int = 1, *, max_episode_steps: int | None = None
     ) -> None:
         """Lay the world out as tables."""
         super().__init__(world, num_envs, max_episode_steps)
@@ -114,6 +114,6 @@ class VectorWorld(Copies[States]):
 
 def four_rooms(
     num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
-) -> VectorWorld:
+) -> FiniteVectorEnv:
     """Many Four Rooms at once, for `gym.make_vec`; other arguments are those of `FourRooms`."""
-    return VectorWorld(FourRooms(**arguments), num_envs, max_episode_steps=max_episode_steps)
+    return FiniteVectorEnv(FourRooms(**arguments), num_envs, max_episode_steps=max_episode_steps)

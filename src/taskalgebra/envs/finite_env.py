@@ -4,7 +4,7 @@ Observations are states (`Discrete(S)`), actions are numbers (`Discrete(A)`).  T
 the contract of a goal environment: `info["goal"]` is the number of the goal reached when
 `terminated`, and −1 before.  There is no step limit; a limit is not a termination.
 
-All random numbers come from one method, `World._uniform`, in a fixed order: one at a reset, for the
+All random numbers come from one method, `_uniform`, in a fixed order: one at a reset, for the
 start, unless the start is given; and one at a step whose action has more than one outcome.
 """
 
@@ -30,12 +30,12 @@ from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.grid import absorbing_only
 
 if TYPE_CHECKING:
-    from taskalgebra.envs.vector_world import VectorWorld
+    from taskalgebra.envs.vector_env import FiniteVectorEnv
 
 RENDER_MODES = ("ansi", "rgb_array")
 
 
-class World(GoalEnv, gym.Env[Any, Any]):
+class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
     """A task space with named tasks, and one of its tasks to play.
 
     `space` is the world that all tasks share, and its task space.  `mdp` is the table that `step`
@@ -114,13 +114,13 @@ class World(GoalEnv, gym.Env[Any, Any]):
 
     def vector(
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
-    ) -> VectorWorld:
+    ) -> FiniteVectorEnv:
         """N copies of this world that pay for a task."""
-        from taskalgebra.envs.vector_world import VectorWorld
+        from taskalgebra.envs.vector_env import FiniteVectorEnv
 
         playing = copy(self)
         playing.task = task
-        return VectorWorld(playing, num_envs, max_episode_steps=max_episode_steps)
+        return FiniteVectorEnv(playing, num_envs, max_episode_steps=max_episode_steps)
 
     def desired_goals(self, task: Task) -> BoolArray:
         """[G], the goals that a task wants; of more than two rewards, those that pay most."""

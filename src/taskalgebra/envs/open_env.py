@@ -7,7 +7,7 @@ terminates.  The rest are names:
         ...                                       # terminates with info = {"goal": 2}
 
     gym.register("Island-v0", Island)
-    world = ta.GoalWorld(
+    world = ta.OpenEnv(
         lambda n: gym.make_vec("Island-v0", n),
         goals=["harbour", "lighthouse", "beach"],
         tasks={"tower": ["lighthouse"], "shore": ["harbour", "beach"]},
@@ -37,7 +37,7 @@ MAX_EPISODE_STEPS = 50
 
 
 @final
-class GoalWorld(GoalEnv):
+class OpenEnv(GoalEnv):
     """An open world made from a Gymnasium environment that reports its goals.
 
     The environment pays for steps, the same for every task; what it pays in the end is replaced by

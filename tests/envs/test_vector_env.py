@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.envs.vector_world import VectorWorld
-from taskalgebra.envs.world import World
+from taskalgebra.envs.vector_env import FiniteVectorEnv
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
@@ -20,7 +20,7 @@ RANDOM = TaskSpace(from_text("A..\n..B", slip_probability=0.5))
 
 def test_make_vec_makes_a_batch_of_tables():
     batch = gym.make_vec(ID, num_envs=8, task="top ^ left")
-    assert isinstance(batch, VectorWorld)
+    assert isinstance(batch, FiniteVectorEnv)
     assert batch.num_envs == 8
     assert batch.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert batch.single_observation_space == gym.spaces.Discrete(108)
@@ -50,9 +50,9 @@ def test_make_vec_makes_a_loop_over_worlds_too():
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "not shared"])
 def test_batch_and_loop_agree_step_by_step(shared):
     def world():
-        return World(ONE_START, task=ONE_START.task("B"), shared_absorbing=shared)
+        return FiniteEnv(ONE_START, task=ONE_START.task("B"), shared_absorbing=shared)
 
-    loop, batch = SyncVectorEnv([world] * 6), VectorWorld(world(), 6)
+    loop, batch = SyncVectorEnv([world] * 6), FiniteVectorEnv(world(), 6)
     rng = np.random.default_rng(0)
     ends = 0
     pairs = [(loop.reset(seed=0), batch.reset(seed=0))]
@@ -71,7 +71,7 @@ def test_batch_and_loop_agree_step_by_step(shared):
 
 
 def test_an_episode_ends_with_its_goal_and_the_next_step_starts_another():
-    batch = VectorWorld(World(ONE_START, task=ONE_START.task("B")), 2)
+    batch = FiniteVectorEnv(FiniteEnv(ONE_START, task=ONE_START.task("B")), 2)
     batch.reset(options={"state": [2, 0]})
     seen = [batch.step(np.array(actions)) for actions in ((1, 4), (4, 4), (0, 0), (3, 3))]
     assert [step[0].tolist() for step in seen] == [[3, 4], [5, 4], [5, 1], [1, 0]]
@@ -100,7 +100,7 @@ def frequencies_fit(states, expected):
 @pytest.mark.parametrize("action", range(5))
 def test_outcomes_come_as_often_as_the_table_says(action):
     mdp = RANDOM.mdp
-    batch = VectorWorld(World(RANDOM), 40_000)
+    batch = FiniteVectorEnv(FiniteEnv(RANDOM), 40_000)
     batch.reset(seed=action)
     for state in range(mdp.n_states):
         batch.reset(options={"state": state})
@@ -111,13 +111,13 @@ def test_outcomes_come_as_often_as_the_table_says(action):
 
 def test_outcomes_come_as_often_as_those_of_one_world():
     # From (0, 1): down 1/2 to (1, 1); up is a wall, left (0, 0), right (0, 2), 1/6 each.
-    batch = VectorWorld(World(RANDOM), 40_000)
+    batch = FiniteVectorEnv(FiniteEnv(RANDOM), 40_000)
     batch.reset(seed=0, options={"state": 1})
     frequencies_fit(batch.step(np.full(40_000, DOWN))[0], {4: 1 / 2, 1: 1 / 6, 0: 1 / 6, 2: 1 / 6})
 
 
 def test_episodes_start_equally_often_in_every_start():
-    batch = VectorWorld(FourRooms(), 50_000)
+    batch = FiniteVectorEnv(FourRooms(), 50_000)
     frequencies_fit(batch.reset(seed=0)[0], dict.fromkeys(range(104), 1 / 104))
     batch.reset(options={"state": 104})
     assert batch.step(np.zeros(50_000, int))[2].all()
@@ -131,7 +131,7 @@ def test_rows_of_different_length_keep_their_probabilities():
     dynamics[0] = [[0.25, 0.5, 0.25], [0.0, 0.0, 1.0]]
     dynamics[1] = [[0.0, 0.0, 1.0], [0.75, 0.0, 0.25]]
     space = TaskSpace(from_arrays(dynamics, -1.0, [2]))
-    batch = VectorWorld(World(space), 40_000)
+    batch = FiniteVectorEnv(FiniteEnv(space), 40_000)
     for state, action in ((0, 0), (0, 1), (1, 0), (1, 1)):
         batch.reset(seed=state, options={"state": state})
         frequencies_fit(
@@ -141,7 +141,7 @@ def test_rows_of_different_length_keep_their_probabilities():
 
 def test_dense_rewards_are_those_of_the_task():
     world = FourRooms(dense=True, task="top ^ left")
-    batch = VectorWorld(world, 104)
+    batch = FiniteVectorEnv(world, 104)
     for action in range(5):
         batch.reset(options={"state": np.arange(104)})
         assert (
@@ -162,7 +162,7 @@ def test_equal_seeds_agree_and_different_seeds_differ():
 
 
 def test_results_are_not_shared_between_calls():
-    batch = VectorWorld(FourRooms(), 3)
+    batch = FiniteVectorEnv(FourRooms(), 3)
     first, _ = batch.reset(seed=0, options={"state": 7})
     first[:] = 0
     assert batch.step(np.full(3, STAY))[0].tolist() == [7, 7, 7]
@@ -192,12 +192,12 @@ def test_every_world_is_rendered(mode):
 
 def test_without_a_render_mode_there_is_a_warning_and_no_frame():
     with pytest.warns(UserWarning, match="without a render mode"):
-        assert VectorWorld(FourRooms(), 2).render() is None
+        assert FiniteVectorEnv(FourRooms(), 2).render() is None
 
 
 def test_a_step_before_the_first_reset_is_refused():
     with pytest.raises(gym.error.ResetNeeded, match=r"reset\(\)"):
-        VectorWorld(FourRooms(), 2).step(np.zeros(2, int))
+        FiniteVectorEnv(FourRooms(), 2).step(np.zeros(2, int))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_step_before_the_first_reset_is_refused():
     ],
 )
 def test_bad_actions_are_refused_in_words(actions, words):
-    batch = VectorWorld(FourRooms(), 2)
+    batch = FiniteVectorEnv(FourRooms(), 2)
     batch.reset(seed=0)
     with pytest.raises(ValueError) as caught:
         batch.step(actions)
@@ -230,7 +230,7 @@ def test_bad_actions_are_refused_in_words(actions, words):
 )
 def test_bad_starts_are_refused_in_words(state, words):
     with pytest.raises(ValueError) as caught:
-        VectorWorld(FourRooms(), 2).reset(options={"state": state})
+        FiniteVectorEnv(FourRooms(), 2).reset(options={"state": state})
     for word in words:
         assert word in str(caught.value)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from taskalgebra.envs.world import World
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
@@ -22,18 +22,18 @@ RANDOM = TaskSpace(from_text("A..\n..B", slip_probability=0.5))
 
 @pytest.mark.parametrize("space", [SPACE, RANDOM], ids=["deterministic", "random"])
 def test_gymnasium_finds_nothing_to_complain_about(space):
-    check_env(World(space), skip_render_check=True)
+    check_env(FiniteEnv(space), skip_render_check=True)
 
 
 def test_gymnasium_warns_of_nothing_but_the_missing_spec():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        check_env(World(SPACE))
+        check_env(FiniteEnv(SPACE))
     assert all("not having a spec" in str(warning.message) for warning in caught)
 
 
 def test_an_episode_pays_steps_then_the_goal_and_ends():
-    world = World(SPACE, TASKS, "b")
+    world = FiniteEnv(SPACE, TASKS, "b")
     assert world.reset(seed=0, options={"state": 1}) == (1, {"goal": -1})
     assert world.step(RIGHT) == (2, -0.125, False, False, {"goal": -1})
     assert world.step(STAY) == (2, -0.125, False, False, {"goal": -1})
@@ -62,7 +62,7 @@ def test_an_episode_pays_steps_then_the_goal_and_ends():
     ids=["none", "name", "not", "and", "true", "expression", "task"],
 )
 def test_the_terminal_reward_is_that_of_the_task_whatever_the_action(task, paid, action):
-    world = World(SPACE, TASKS, task)
+    world = FiniteEnv(SPACE, TASKS, task)
     for number, (name, state) in enumerate((("A", 4), ("B", 5))):
         world.reset(options={"state": state})
         observation, reward, terminated, truncated, info = world.step(action)
@@ -71,7 +71,7 @@ def test_the_terminal_reward_is_that_of_the_task_whatever_the_action(task, paid,
 
 
 def test_the_goal_is_named_only_when_the_episode_ends():
-    world = World(RANDOM)
+    world = FiniteEnv(RANDOM)
     rng = np.random.default_rng(0)
     ended = 0
     world.reset(seed=0)
@@ -88,14 +88,14 @@ def test_the_goal_is_named_only_when_the_episode_ends():
 
 
 def test_there_is_no_step_limit():
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     world.reset(options={"state": 1})
     assert not any(any(world.step(STAY)[2:4]) for _ in range(2000))
 
 
 def test_dense_tasks_pay_their_own_steps():
     steps = np.arange(30.0).reshape(6, 5)
-    world = World(SPACE, task=SPACE.from_rewards([2.0, -0.1], steps))
+    world = FiniteEnv(SPACE, task=SPACE.from_rewards([2.0, -0.1], steps))
     world.reset(options={"state": 2})
     assert world.step(LEFT)[:2] == (1, steps[2, LEFT])
 
@@ -112,12 +112,12 @@ def trajectory(world, seed, steps=40):
 
 
 def test_equal_seeds_agree_and_different_seeds_differ():
-    assert trajectory(World(RANDOM), 3) == trajectory(World(RANDOM), 3)
-    assert trajectory(World(RANDOM), 3) != trajectory(World(RANDOM), 4)
+    assert trajectory(FiniteEnv(RANDOM), 3) == trajectory(FiniteEnv(RANDOM), 3)
+    assert trajectory(FiniteEnv(RANDOM), 3) != trajectory(FiniteEnv(RANDOM), 4)
 
 
 def test_a_reset_without_a_seed_goes_on_with_the_numbers_of_the_last():
-    world = World(RANDOM)
+    world = FiniteEnv(RANDOM)
     first = [world.reset(seed=1)[0], *(world.reset()[0] for _ in range(20))]
     again = [world.reset(seed=1)[0], *(world.reset()[0] for _ in range(20))]
     assert first == again
@@ -126,7 +126,7 @@ def test_a_reset_without_a_seed_goes_on_with_the_numbers_of_the_last():
 
 def test_episodes_start_equally_often_in_every_start():
     space = TaskSpace(from_text("A...", starts=[(0, 1), (0, 3)]))
-    world = World(space)
+    world = FiniteEnv(space)
     world.reset(seed=0)
     starts = [world.reset()[0] for _ in range(2000)]
     assert set(starts) == {1, 3}
@@ -134,7 +134,7 @@ def test_episodes_start_equally_often_in_every_start():
 
 
 def test_outcomes_come_as_often_as_they_are_probable():
-    world = World(RANDOM)
+    world = FiniteEnv(RANDOM)
     world.reset(seed=0)
     counts = np.zeros(RANDOM.mdp.n_states, int)
     for _ in range(6000):
@@ -147,7 +147,7 @@ def test_outcomes_come_as_often_as_they_are_probable():
         assert abs(count / 6000 - p) <= 5 * np.sqrt(p * (1 - p) / 6000)
 
 
-class Scripted(World):
+class Scripted(FiniteEnv):
     """A world whose random numbers are given beforehand."""
 
     numbers = ()
@@ -193,7 +193,7 @@ def test_an_outcome_is_where_the_cumulated_probability_passes_one_number(number,
 
 
 def test_a_world_of_its_own_ends_only_in_the_desired_goals():
-    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world = FiniteEnv(SPACE, TASKS, "a", shared_absorbing=False)
     world.reset(options={"state": 3})
     assert world.step(STAY) == (3, -0.125, False, False, {"goal": -1})
     for expected in (2, 1, 0):
@@ -204,21 +204,21 @@ def test_a_world_of_its_own_ends_only_in_the_desired_goals():
 
 @pytest.mark.parametrize("task", ["true", "false"])
 def test_the_universal_and_the_empty_task_end_everywhere(task):
-    world = World(SPACE, TASKS, task, shared_absorbing=False)
+    world = FiniteEnv(SPACE, TASKS, task, shared_absorbing=False)
     assert world.mdp is SPACE.mdp
 
 
 def test_the_world_of_a_task_keeps_states_and_goals():
-    mdp = World(SPACE, TASKS, "b", shared_absorbing=False).mdp
+    mdp = FiniteEnv(SPACE, TASKS, "b", shared_absorbing=False).mdp
     assert mdp.next_state[:, STAY].tolist() == [0, 1, 2, 5, 4, 5]
     assert (mdp.next_state[:, :4] == SPACE.mdp.next_state[:, :4]).all()
     assert (mdp.goals.tolist(), mdp.goal_names) == ([4, 5], ("A", "B"))
     assert mdp.starts.tolist() == [0, 1, 2, 3]
-    assert World(SPACE, TASKS, "b").mdp is SPACE.mdp
+    assert FiniteEnv(SPACE, TASKS, "b").mdp is SPACE.mdp
 
 
 def test_the_table_follows_the_task():
-    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world = FiniteEnv(SPACE, TASKS, "a", shared_absorbing=False)
     world.reset(seed=0)
     world.task = "b"
     assert world.task == TASKS["b"]
@@ -230,7 +230,7 @@ def test_the_table_follows_the_task():
 
 
 def test_a_task_of_many_rewards_ends_in_the_goal_that_pays_most():
-    world = World(SPACE, task=SPACE.from_rewards([0.5, 1.0]), shared_absorbing=False)
+    world = FiniteEnv(SPACE, task=SPACE.from_rewards([0.5, 1.0]), shared_absorbing=False)
     assert world.desired.tolist() == [False, True]
     assert world.mdp.next_state[0, STAY] == 0
 
@@ -259,14 +259,14 @@ def test_goals_to_end_in_are_truth_values_with_one_true(desired):
 
 
 def test_a_closed_goal_is_no_place_to_start():
-    world = World(SPACE, TASKS, "a", shared_absorbing=False)
+    world = FiniteEnv(SPACE, TASKS, "a", shared_absorbing=False)
     world.reset(options={"state": 4})
     with pytest.raises(ValueError, match=r"state 5, goal 'B': .* shared_absorbing=False"):
         world.reset(options={"state": 5})
 
 
 def test_the_spaces_have_the_sizes_of_the_world():
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     assert world.observation_space == gym.spaces.Discrete(6)
     assert world.action_space == gym.spaces.Discrete(5)
     state, _ = world.reset(seed=0)
@@ -276,23 +276,23 @@ def test_the_spaces_have_the_sizes_of_the_world():
 @pytest.mark.parametrize("state", [-1, 6, 100])
 def test_a_start_that_does_not_exist_is_refused(state):
     with pytest.raises(ValueError, match=rf"state {state}: expected one of 0 to 5"):
-        World(SPACE).reset(options={"state": state})
+        FiniteEnv(SPACE).reset(options={"state": state})
 
 
 def test_a_start_between_two_states_is_refused():
     with pytest.raises(ValueError, match=r"1\.5"):
-        World(SPACE).reset(options={"state": 1.5})
+        FiniteEnv(SPACE).reset(options={"state": 1.5})
 
 
 def test_a_start_with_no_path_is_refused():
     space = TaskSpace(from_arrays([[1], [1], [2]], -1.0, [1]))
     with pytest.raises(ValueError, match=r"state 2: .* path to some goal"):
-        World(space).reset(options={"state": 2})
+        FiniteEnv(space).reset(options={"state": 2})
 
 
 @pytest.mark.parametrize("action", [-1, 5])
 def test_an_action_that_does_not_exist_is_refused(action):
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     world.reset(seed=0)
     with pytest.raises(ValueError, match=f"action {action} .*up, right, down, left, stay"):
         world.step(action)
@@ -300,7 +300,7 @@ def test_an_action_that_does_not_exist_is_refused(action):
 
 @pytest.mark.parametrize("action", [1.5, 1.0, "up", None, [1], np.array([1, 2])])
 def test_an_action_that_is_no_whole_number_is_refused(action):
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     world.reset(seed=0)
     with pytest.raises(ValueError, match=r"action is .* whole number from 0 to 4 for up, right"):
         world.step(action)
@@ -308,24 +308,24 @@ def test_an_action_that_is_no_whole_number_is_refused(action):
 
 @pytest.mark.parametrize("action", [RIGHT, np.int64(RIGHT), np.array(RIGHT)])
 def test_whole_numbers_of_any_type_are_actions(action):
-    world = World(SPACE)
+    world = FiniteEnv(SPACE)
     world.reset(options={"state": 0})
     assert world.step(action)[0] == 1
 
 
 def test_a_task_is_a_name_an_expression_or_a_task():
     with pytest.raises(TypeError, match=r"name, an expression or a Task, got 3"):
-        World(SPACE, TASKS, 3)
+        FiniteEnv(SPACE, TASKS, 3)
 
 
 def test_a_step_before_the_first_reset_is_refused():
     with pytest.raises(gym.error.ResetNeeded):
-        World(SPACE).step(UP)
+        FiniteEnv(SPACE).step(UP)
 
 
 def test_an_unknown_task_is_refused_with_the_known_ones():
     with pytest.raises(ValueError) as caught:
-        World(SPACE, {"left": TASKS["a"], "right": TASKS["b"]}, "lefft & right")
+        FiniteEnv(SPACE, {"left": TASKS["a"], "right": TASKS["b"]}, "lefft & right")
     for word in ("'lefft'", "left, right", "Did you mean 'left'?"):
         assert word in str(caught.value)
 
@@ -333,10 +333,10 @@ def test_an_unknown_task_is_refused_with_the_known_ones():
 def test_a_task_of_another_space_is_refused():
     other = TaskSpace(SPACE.mdp)
     with pytest.raises(ValueError, match="another space"):
-        World(SPACE, task=other.task("A"))
+        FiniteEnv(SPACE, task=other.task("A"))
 
 
 def test_named_tasks_of_another_space_are_refused():
     other = TaskSpace(SPACE.mdp)
     with pytest.raises(ValueError, match="space"):
-        World(SPACE, {"a": other.task("A")}, "a")
+        FiniteEnv(SPACE, {"a": other.task("A")}, "a")
