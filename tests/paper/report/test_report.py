@@ -93,7 +93,7 @@ def claims():
 
 def words(text):
     """Text without the raised and lowered letters' marks, so that both sides are alike."""
-    return re.sub(r"[\s_^()]", "", text)
+    return re.sub(r"[\s_^()`]", "", text)
 
 
 def test_tags_match_and_ids_are_unique(page):
@@ -260,6 +260,28 @@ def test_deviations_and_index_are_those_of_paper_md(page):
     for item in listed:
         assert "**" not in item.text and "`" not in item.text
     assert len(paper.index(source)) == len(re.findall(r"(?m)^\| [^|]+ \| `taskalgebra", source))
+
+
+def test_tables_of_deviations_are_tables_on_the_page(page):
+    source = (ROOT / "PAPER.md").read_text(encoding="utf-8")
+    (listed,) = page.all("ol")
+    tables = [t for t in page.all("table") if listed in t.parents]
+    items = [(text, rows) for text, rows in paper.deviations(source) if rows]
+    assert [text.partition(".")[0] for text, _ in items] == [
+        "**The network of Boxman",
+        "**Bounds where tasks end in different states",
+        "**Networks by touch",
+    ]
+    assert len(tables) == len(items)
+    for table, (intro, rows) in zip(tables, items, strict=True):
+        (item,) = [e for e in page.all("li") if e in table.parents]
+        assert item.text.startswith(intro.strip("*").partition(".")[0])
+        assert "|" not in item.text
+        inside = [e for e in page.elements if table in e.parents]
+        shown = [e.text for e in inside if e.tag in ("th", "td")]
+        assert shown[: len(rows[0])] == list(rows[0])
+        cells = [cell for row in rows for cell in row.values()]
+        assert [words(text) for text in shown[len(rows[0]) :]] == [words(c) for c in cells]
 
 
 def test_how_it_was_made_names_machine_versions_networks_and_times(page):

@@ -92,7 +92,7 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
             "ours": join(_section(section, source) for section in OURS)
             + join(tables.networks(directory / "deep")),
             "baselines": tables.baselines(source.result("baselines")),
-            "deviations": tag("ol", *(tag("li", inline(d)) for d in paper.deviations(page))),
+            "deviations": _deviations(page),
             "index": _index(page),
             "provenance": _provenance(source),
         }
@@ -252,11 +252,23 @@ def _picture(picture: Picture, directory: Path) -> Markup:
     return tag("figure", box, tag("figcaption", f"Redrawn from our results: {path.name}"))
 
 
+def _deviations(page: str) -> Markup:
+    items = []
+    for number, (words, rows) in enumerate(paper.deviations(page), start=1):
+        caption = f"Deviation {number}, point by point"
+        items.append(tag("li", inline(words), _words(rows, caption, "labels") if rows else ""))
+    return tag("ol", *items)
+
+
 def _index(page: str) -> Markup:
-    columns = ("paper", "code", "test")
-    rows = [dict(zip(columns, map(inline, row), strict=True)) for row in paper.index(page)]
     caption = "The paper, item by item: what implements it and what tests it"
-    return table(rows, caption=caption, words=columns, class_="index stacks")
+    return _words(paper.index(page), caption, "index")
+
+
+def _words(rows: paper.Rows, caption: str, class_: str) -> Markup:
+    """A table of PAPER.md."""
+    cells = [{column: inline(cell) for column, cell in row.items()} for row in rows]
+    return table(cells, caption=caption, words=list(rows[0]), class_=f"{class_} stacks")
 
 
 def _provenance(source: _Source) -> Markup:
