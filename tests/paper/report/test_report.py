@@ -20,9 +20,10 @@ from taskalgebra.paper.reproduce import figures_of
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
-DEEP = ["boxman_values", "boxman_trajectories", "boxman_returns"]
-TABULAR = [name for name in ALL if name not in DEEP]
-EXPERIMENTS = {"tabular": TABULAR, "deep": DEEP}
+EXPERIMENTS = {
+    half: [name for name, experiment in ALL.items() if experiment.half == half]
+    for half in ("tabular", "deep")
+}
 VOID = {"meta", "img", "br"}
 HEADINGS = ["h1", "h2", "h3", "h4"]
 
@@ -92,7 +93,7 @@ def claims():
 
 
 def words(text):
-    """Text without the raised and lowered letters' marks, so that both sides are alike."""
+    """Text without spaces and marks of sub- and superscripts and code, to compare."""
     return re.sub(r"[\s_^()`]", "", text)
 
 
@@ -159,7 +160,7 @@ def test_tables_have_captions_and_headings_with_a_scope(page):
 
 @pytest.mark.parametrize("number", range(1, 17))
 def test_every_figure_of_the_paper_has_a_section_with_a_picture_and_a_claim(page, number):
-    """There are 16: 6 in the paper, 10 in the supplement, which goes on counting."""
+    """There are 16: 6 in the paper, 10 in the supplement, numbered consecutively."""
     found = [
         figure
         for figure in FIGURES
@@ -287,7 +288,7 @@ def test_tables_of_deviations_are_tables_on_the_page(page):
 def test_how_it_was_made_names_machine_versions_networks_and_times(page):
     (made,) = [e for e in page.elements if e.attributes.get("id") == "how-it-was-made"]
     skills = json.loads((RESULTS / "deep" / "boxman_returns.json").read_text())["config"]["skills"]
-    for text in ("python 3.", "numpy", "cores", "seed 0", *skills.values(), *TABULAR, *DEEP):
+    for text in ("python 3.", "numpy", "cores", "seed 0", *skills.values(), *ALL):
         assert text in made.text, text
     assert "not recorded" not in made.text
 

@@ -1,14 +1,13 @@
-"""Fig. 3c: samples to master the Four Rooms with 40 goals; what we add stands in its own panel."""
+"""Fig. 3c: samples to master the Four Rooms with 40 goals; what we add has its own panel."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from taskalgebra.paper.figures.samples import cumulative, draw_learners
-from taskalgebra.paper.figures.style import BLUE, GREEN, new_figure, styled
+from taskalgebra.paper.figures.style import BLUE, GREEN, annotate, legend_mark, new_figure, styled
 from taskalgebra.paper.results.labels import ADDED, PAPER, PLAIN, REMOVED
 from taskalgebra.paper.results.record import Result, Table
 
@@ -26,7 +25,7 @@ def draw(result: Result, ours: Result | None = None) -> Figure:
     Args:
         result: of the experiment `forty_goals`.
         ours: of the experiment `efficient`: environment steps until all 2^40 tasks are mastered,
-            for each idea of ours.  They are drawn beside the paper's figure, and named as ours.
+            for each idea of ours; drawn beside the paper's figure and labelled as ours.
     """
     figure = new_figure(6.4 if ours is None else 15.5, 4.4 if ours is None else 5.8)
     axes = figure.add_subplot(1, 1 if ours is None else 2, 1)
@@ -50,14 +49,8 @@ def _draw_ours(axes: Axes, paper: Table, ours: Table) -> None:
         colour, fill, _ = MARKS[kind]
         axes.errorbar(middle, position, xerr=width, color=colour, capsize=3, zorder=1)
         axes.plot(middle, position, "o", ms=8, mec=colour, mfc=fill, mew=1.6)
-        axes.annotate(
-            f"{middle:,.0f}",
-            (middle + width, position),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9.5,
-        )
+        end = (middle + width, position)
+        annotate(axes, f"{middle:,.0f}", end, (8, 0), va="center", fontsize=9.5)
     axes.set_yticks(y, [bar[0] for bar in bars])
     axes.set_ylim(y[-1] - 0.6, 0.6)
     means = [bar[1] for bar in bars]
@@ -67,10 +60,5 @@ def _draw_ours(axes: Axes, paper: Table, ours: Table) -> None:
     axes.set_title("Ours, not in the paper: what each idea saves")
     axes.grid(axis="x", color="#EEEEEE")
     axes.set_axisbelow(True)
-    axes.legend(
-        handles=[
-            Line2D([], [], ls="", marker="o", ms=8, mec=colour, mfc=fill, mew=1.6, label=label)
-            for colour, fill, label in MARKS.values()
-        ],
-        loc="upper left",
-    )
+    marks = [legend_mark("o", 8, fill, edge, text, mew=1.6) for edge, fill, text in MARKS.values()]
+    axes.legend(handles=marks, loc="upper left")

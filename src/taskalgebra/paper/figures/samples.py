@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,8 +13,7 @@ from taskalgebra.paper.figures.style import BLUE, ORANGE, new_figure, styled
 from taskalgebra.paper.results.labels import EXTENDED, PLAIN
 from taskalgebra.paper.results.record import Result, Table
 
-COLOURS = {PLAIN: ORANGE, EXTENDED: BLUE}
-LABELS = {PLAIN: "regular values", EXTENDED: "extended values"}
+LEARNERS = {PLAIN: ("regular values", ORANGE), EXTENDED: ("extended values", BLUE)}
 
 
 @styled
@@ -35,20 +36,13 @@ def cumulative(table: Table, learner: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw_learners(axes: Axes, table: Table) -> None:
-    """One line a learner, error bars of one standard deviation."""
+    """One line per learner, with error bars of one standard deviation."""
     for learner in table.distinct("learner"):
         mean, deviation = cumulative(table, learner)
-        axes.errorbar(
-            np.arange(1, mean.size + 1),
-            mean,
-            deviation,
-            marker="o",
-            ms=4,
-            lw=1.5,
-            capsize=2,
-            color=COLOURS[learner],
-            label=f"{LABELS[learner]}: {mean.size} tasks in {thousands(mean[-1])} steps",
-        )
+        name, colour = LEARNERS[learner]
+        label = f"{name}: {mean.size} tasks in {thousands(mean[-1])} steps"
+        line: Any = {"marker": "o", "ms": 4, "lw": 1.5, "capsize": 2, "color": colour}
+        axes.errorbar(np.arange(1, mean.size + 1), mean, deviation, label=label, **line)
     axes.set_xlabel("number of tasks learned")
     axes.set_ylabel("environment steps, cumulative")
     axes.set_ylim(bottom=0)
