@@ -93,6 +93,11 @@ class Figure:
         return numbers
 
 
+def film(name: str, alt: str, **options: str) -> Picture:
+    """A film of recorded episodes of Boxman; the options are a setting and a task."""
+    return Picture(name, "boxman_film", alt, options, film=True, needs=("boxman_trajectories",))
+
+
 def figure(place: str, title: str, words: str, *parts: Picture | Question, id: str = "") -> Figure:
     """A figure from its words, followed by its pictures and the questions that it answers.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from taskalgebra.paper.catalogue.figure import Figure, Picture, figure
+from taskalgebra.paper.catalogue.figure import Figure, Picture, figure, film
 from taskalgebra.paper.claims import boxman, rooms, theory
 from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import FIXED, RANDOM
@@ -86,7 +86,7 @@ MAIN: tuple[Figure, ...] = (
         "The right panel is ours: what each of several known ideas saves.",
         Picture(
             "figure_3c_forty_goals",
-            "forty_goals",
+            "samples",
             "Left: cumulative samples over tasks; the line of extended values ends after six "
             "tasks, below the end of the line of regular values for 40. Right: dots with error "
             "bars on a logarithmic axis, samples falling from over a million to about 1,400 as "
@@ -126,14 +126,12 @@ MAIN: tuple[Figure, ...] = (
             {"setting": FIXED},
             needs=("boxman_values", "boxman_trajectories"),
         ),
-        Picture(
+        film(
             "boxman_blue_xor_square",
-            "boxman_film",
             "Film: the agent walks to an object that is blue or a square, but not a blue "
             "square, and collects it; four episodes.",
-            {"setting": FIXED, "task": "blue ^ square"},
-            film=True,
-            needs=("boxman_trajectories",),
+            setting=FIXED,
+            task="blue ^ square",
         ),
         Question(("boxman_returns",), boxman.composition),
     ),
@@ -161,14 +159,12 @@ MAIN: tuple[Figure, ...] = (
             "Returns of twelve tasks in random layouts beside those of the best policy.",
             {"setting": RANDOM},
         ),
-        Picture(
+        film(
             "boxman_random_not_blue_or_square",
-            "boxman_film",
             "Film: in a new layout each time, the agent collects an object that is neither "
             "blue nor a square; four episodes.",
-            {"setting": RANDOM, "task": "~(blue | square)"},
-            film=True,
-            needs=("boxman_trajectories",),
+            setting=RANDOM,
+            task="~(blue | square)",
         ),
         Question(
             ("boxman_returns",),

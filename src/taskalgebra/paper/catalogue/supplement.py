@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskalgebra.paper.catalogue.figure import Figure, Picture, figure
+from taskalgebra.paper.catalogue.figure import Figure, Picture, figure, film
 from taskalgebra.paper.claims import boxman, supplement
 from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import TOUCH
@@ -104,14 +104,12 @@ SUPPLEMENT: tuple[Figure, ...] = (
             {"setting": TOUCH},
             needs=("boxman_values", "boxman_trajectories"),
         ),
-        Picture(
+        film(
             "boxman_touch_purple_or_blue",
-            "boxman_film",
             "Film: the agent walks to the nearest object that is purple or blue; four episodes "
             "in random layouts.",
-            {"setting": TOUCH, "task": "purple | blue"},
-            film=True,
-            needs=("boxman_trajectories",),
+            setting=TOUCH,
+            task="purple | blue",
         ),
         Question(("boxman_trajectories",), boxman.trajectories),
     ),
