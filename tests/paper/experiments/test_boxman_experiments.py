@@ -40,7 +40,7 @@ from taskalgebra.paper.experiments.boxman.settings import (
     Shelf,
     expression_text,
 )
-from taskalgebra.paper.figures import boxman_film
+from taskalgebra.paper.figures.film import BAND, SIDE
 from taskalgebra.paper.results.labels import AGENT
 from taskalgebra.paper.results.record import Result, Table, load
 
@@ -320,7 +320,7 @@ def test_films_are_small_and_move(blank_results, name, tmp_path):
     (path,) = DRAWN[name].write(blank_results, tmp_path)
     assert path.stat().st_size < 600_000
     with Image.open(path) as film:
-        assert film.size == (boxman_film.SIDE, boxman_film.SIDE + boxman_film.BAND)
+        assert film.size == (SIDE, SIDE + BAND)
 
 
 def claims_of(results):

@@ -11,7 +11,7 @@ import pytest
 from taskalgebra.paper.catalogue import PICTURES, QUESTIONS
 from taskalgebra.paper.claims import verdicts
 from taskalgebra.paper.experiments import suite
-from taskalgebra.paper.figures import forty_goals
+from taskalgebra.paper.figures import samples
 from taskalgebra.paper.figures.boxes import box_statistics
 from taskalgebra.paper.results.record import Table, as_json, load
 
@@ -127,8 +127,8 @@ def test_figures_draw_from_shipped_results(results, name):
 
 
 def test_our_learners_are_drawn_beside_the_paper_s(results):
-    assert len(forty_goals.draw(results["forty_goals"]).axes) == 1
-    figure = forty_goals.draw(results["forty_goals"], results["efficient"])
+    assert len(samples.draw(results["forty_goals"]).axes) == 1
+    figure = samples.draw(results["forty_goals"], results["efficient"])
     assert len(figure.axes) == 2
     assert "not in the paper" in figure.axes[1].get_title()
 

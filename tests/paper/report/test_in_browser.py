@@ -9,11 +9,9 @@ from playwright.sync_api import sync_playwright
 
 import chromium
 from taskalgebra.paper import report
-from taskalgebra.paper.experiments.suite import EXPERIMENTS as ALL
+from taskalgebra.paper.experiments.suite import EXPERIMENTS
 
 RESULTS = Path(__file__).parents[3] / "results"
-DEEP = ["boxman_values", "boxman_trajectories", "boxman_returns"]
-TABULAR = [name for name in ALL if name not in DEEP]
 WAIT = 60_000  # milliseconds
 
 
@@ -26,7 +24,9 @@ def opened(tmp_path_factory):
             pytest.fail("CI needs Chromium, and none was found")
         pytest.skip(chromium.MISSING)
     place = tmp_path_factory.mktemp("report") / "index.html"
-    report.write(RESULTS, place, {"tabular": TABULAR, "deep": DEEP})
+    halves = ("tabular", "deep")
+    names = {half: [n for n, e in EXPERIMENTS.items() if e.half == half] for half in halves}
+    report.write(RESULTS, place, names)
     asked = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

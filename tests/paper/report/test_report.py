@@ -20,9 +20,10 @@ from taskalgebra.paper.reproduce import figures_of
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
-DEEP = ["boxman_values", "boxman_trajectories", "boxman_returns"]
-TABULAR = [name for name in ALL if name not in DEEP]
-EXPERIMENTS = {"tabular": TABULAR, "deep": DEEP}
+EXPERIMENTS = {
+    half: [name for name, experiment in ALL.items() if experiment.half == half]
+    for half in ("tabular", "deep")
+}
 VOID = {"meta", "img", "br"}
 HEADINGS = ["h1", "h2", "h3", "h4"]
 
@@ -92,8 +93,8 @@ def claims():
 
 
 def words(text):
-    """Text without the raised and lowered letters' marks, so that both sides are alike."""
-    return re.sub(r"[\s_^()]", "", text)
+    """Text without spaces and marks of sub- and superscripts and code, to compare."""
+    return re.sub(r"[\s_^()`]", "", text)
 
 
 def test_tags_match_and_ids_are_unique(page):
@@ -159,7 +160,7 @@ def test_tables_have_captions_and_headings_with_a_scope(page):
 
 @pytest.mark.parametrize("number", range(1, 17))
 def test_every_figure_of_the_paper_has_a_section_with_a_picture_and_a_claim(page, number):
-    """There are 16: 6 in the paper, 10 in the supplement, which goes on counting."""
+    """There are 16: 6 in the paper, 10 in the supplement, numbered consecutively."""
     found = [
         figure
         for figure in FIGURES
@@ -262,10 +263,32 @@ def test_deviations_and_index_are_those_of_paper_md(page):
     assert len(paper.index(source)) == len(re.findall(r"(?m)^\| [^|]+ \| `taskalgebra", source))
 
 
+def test_tables_of_deviations_are_tables_on_the_page(page):
+    source = (ROOT / "PAPER.md").read_text(encoding="utf-8")
+    (listed,) = page.all("ol")
+    tables = [t for t in page.all("table") if listed in t.parents]
+    items = [(text, rows) for text, rows in paper.deviations(source) if rows]
+    assert [text.partition(".")[0] for text, _ in items] == [
+        "**The network of Boxman",
+        "**Bounds where tasks end in different states",
+        "**Networks by touch",
+    ]
+    assert len(tables) == len(items)
+    for table, (intro, rows) in zip(tables, items, strict=True):
+        (item,) = [e for e in page.all("li") if e in table.parents]
+        assert item.text.startswith(intro.strip("*").partition(".")[0])
+        assert "|" not in item.text
+        inside = [e for e in page.elements if table in e.parents]
+        shown = [e.text for e in inside if e.tag in ("th", "td")]
+        assert shown[: len(rows[0])] == list(rows[0])
+        cells = [cell for row in rows for cell in row.values()]
+        assert [words(text) for text in shown[len(rows[0]) :]] == [words(c) for c in cells]
+
+
 def test_how_it_was_made_names_machine_versions_networks_and_times(page):
     (made,) = [e for e in page.elements if e.attributes.get("id") == "how-it-was-made"]
     skills = json.loads((RESULTS / "deep" / "boxman_returns.json").read_text())["config"]["skills"]
-    for text in ("python 3.", "numpy", "cores", "seed 0", *skills.values(), *TABULAR, *DEEP):
+    for text in ("python 3.", "numpy", "cores", "seed 0", *skills.values(), *ALL):
         assert text in made.text, text
     assert "not recorded" not in made.text
 

@@ -1,7 +1,7 @@
 """Every figure of the paper, in its order: one record each, from which all else follows.
 
-What can be reproduced and by which names, which experiments that needs, which files are drawn,
-which claims are judged, and what the report says about it.
+It says what can be reproduced under which names, which experiments that needs, which files are
+drawn, which claims are judged, and what the report says.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ QUESTIONS: tuple[Question, ...] = tuple(
 
 
 def find(given: str, others: Iterable[str] = ()) -> list[str]:
-    """The pictures that a name stands for: their own, a beginning of it, or the paper's number.
+    """The pictures that a name stands for: their own, a prefix of it, or the paper's number.
 
     Args:
-        given: the name, as in the paper or as one of our files.
-        others: what else may have been meant, for the question after a wrong name.
+        given: the name, as in the paper or of one of our files.
+        others: what else may have been meant, for the hint after a wrong name.
 
     >>> find("figure-3")
     ['figure_3a_samples', 'figure_3b_n_tasks', 'figure_3c_forty_goals']
@@ -41,15 +41,15 @@ def find(given: str, others: Iterable[str] = ()) -> list[str]:
         ValueError: there is no such figure.
     """
     known = {name: [name] for name in PICTURES}
-    for figure in FIGURES:  # a number means what stands in the paper, which has no films
+    for figure in FIGURES:  # a number means what is in the paper, which has no films
         stills = [picture.name for picture in figure.pictures if not picture.film]
         known |= {number: stills for number in figure.numbers}
     plain = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")
     plain = re.sub(r"^(fig_|figure_)?(?=\d)|^fig(ure)?(?=\d)", "figure_", plain)
     if plain in known:
         return known[plain]
-    beginning = re.compile(rf"{re.escape(plain)}(_|(?<=\d)[a-z]_)") if plain else None
-    found = [name for name in PICTURES if beginning is not None and beginning.match(name)]
+    prefix = re.compile(rf"{re.escape(plain)}(_|(?<=\d)[a-z]_)")
+    found = [name for name in PICTURES if plain and prefix.match(name)]
     if not found:
         near = get_close_matches(plain, [*known, *others], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."

@@ -1,4 +1,4 @@
-"""What a figure of the paper is: its place, its words, its pictures, and how its claims are judged.
+"""A figure of the paper: its place, its words, its pictures, and how its claims are judged.
 
 A picture names the module of `paper.figures` that draws it.  The module is imported when it draws,
 because matplotlib is optional and slow to import.
@@ -24,24 +24,28 @@ class Picture:
     """A picture or film of ours, and the results from which it is drawn."""
 
     name: str  # its file, without the ending
-    module: str  # of `paper.figures`: it has `draw`, or `write` for a film
-    needs: tuple[str, ...]  # the experiments whose results are drawn
+    module: str  # of `paper.figures`, with a function `draw`, or `write` for a film
     alt: str  # what is seen, for those who cannot see it
     options: Mapping[str, str] = field(default_factory=dict)  # of the drawing
     film: bool = False
+    needs: tuple[str, ...] = ()  # results that are drawn; by default that of the module's name
+
+    def __post_init__(self) -> None:
+        """Draw the experiment of the same name, unless told otherwise."""
+        object.__setattr__(self, "needs", self.needs or (self.module,))
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Of its files."""
+        """The endings of its files."""
         return ("gif",) if self.film else ("png", "pdf")
 
     def draw(self, results: Mapping[str, Result]) -> Any:
-        """A still as a figure of matplotlib."""
-        drawn = import_module(f"{FIGURES}.{self.module}")
-        return drawn.draw(*(results[name] for name in self.needs), **self.options)
+        """A still as a matplotlib figure."""
+        drawing = import_module(f"{FIGURES}.{self.module}")
+        return drawing.draw(*(results[name] for name in self.needs), **self.options)
 
     def write(self, results: Mapping[str, Result], directory: Path) -> tuple[Path, ...]:
-        """Draw it, and write its files below a directory."""
+        """Draw it and write its files to a directory."""
         stem = directory / self.name
         if not self.film:
             return tuple(import_module(f"{FIGURES}.style").save(self.draw(results), stem))
@@ -68,12 +72,12 @@ class Figure:
 
     @property
     def asked(self) -> list[Question]:
-        """Its questions, each with all figures that show the claims, this one first."""
+        """Its questions, each with all figures that show its claims, this one first."""
         return [replace(q, figures=(*self.names[:1], *q.figures)) for q in self.questions]
 
     @property
     def numbers(self) -> list[str]:
-        """What the paper calls it, as a command has it.
+        """What the paper calls it, as in a command.
 
         >>> Figure("", "Figures 11 to 13", "", "").numbers
         ['figure_11', 'figure_12', 'figure_13']
@@ -89,8 +93,13 @@ class Figure:
         return numbers
 
 
+def film(name: str, alt: str, **options: str) -> Picture:
+    """A film of recorded episodes of Boxman; the options are a setting and a task."""
+    return Picture(name, "boxman_film", alt, options, film=True, needs=("boxman_trajectories",))
+
+
 def figure(place: str, title: str, words: str, *parts: Picture | Question, id: str = "") -> Figure:
-    """A figure from its words, and then its pictures and the questions that it answers.
+    """A figure from its words, followed by its pictures and the questions that it answers.
 
     >>> figure("Figures 11 to 13", "", "").id, figure("Figure 16 and Table 1", "", "").id
     ('figures-11-13', 'figure-16')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from taskalgebra.paper.catalogue.figure import Figure, Picture, figure
+from taskalgebra.paper.catalogue.figure import Figure, Picture, figure, film
 from taskalgebra.paper.claims import boxman, rooms, theory
 from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import FIXED, RANDOM
@@ -12,8 +12,8 @@ from taskalgebra.paper.results.labels import FIXED, RANDOM
 THEORY = figure(
     "Sections 2 and 3",
     "Theory",
-    "Lemmas and theorems are held against exact tables: every triple of the 16 tasks of Four "
-    "Rooms, and random worlds with dead ends and goals out of reach. Rewards are dyadic, so that "
+    "Lemmas and theorems are checked against exact tables: every triple of the 16 tasks of Four "
+    "Rooms, and random worlds with dead ends and unreachable goals. Rewards are dyadic, so that "
     "equal means equal to the last bit. “As printed” are small worlds that the paper's assumptions "
     "allow and its proofs do not cover.",
     Question(("theorems",), theory.theorems),
@@ -23,13 +23,12 @@ MAIN: tuple[Figure, ...] = (
     figure(
         "Figure 1",
         "Rewards of two regions",
-        "Two tasks in a plane: reach the left, reach the bottom. Their negation, disjunction and "
+        "Two tasks in a plane: reach the left, reach the bottom. Negation, disjunction and "
         "conjunction pay where they should. The average, which earlier work uses in place of the "
-        "conjunction, also pays in regions that belong to one task only.",
+        "conjunction, also pays in regions of a single task.",
         Picture(
             "figure_1_rewards",
             "rewards",
-            ("rewards",),
             "Six squares coloured by reward: left, down, not left, left or down, left and "
             "down, and the average, which is half in two quarters where the conjunction is "
             "zero.",
@@ -41,12 +40,11 @@ MAIN: tuple[Figure, ...] = (
         "Composition in Four Rooms",
         "Algorithm 1 learns extended values of two tasks: L, be in a left room, and T, be in a top "
         "room. Or, and, exclusive or and nor are then composed from the two tables; nothing more "
-        "is learned. The upper row has one small map for each of the four goals, the lower row the "
-        "values that follow by a maximum over goals, with the best action in each cell.",
+        "is learned. The upper row has a small map for each of the four goals, the lower row the "
+        "maximum over goals, with the best action in each cell.",
         Picture(
             "figure_2_composition",
             "composition",
-            ("composition",),
             "Six columns, L, T, or, and, exclusive or, nor: above, four maps of values in a "
             "Four Rooms grid, one for each goal; below, one map of values with arrows that "
             "lead to the goals of the task.",
@@ -57,14 +55,12 @@ MAIN: tuple[Figure, ...] = (
     figure(
         "Figure 3a",
         "Samples to learn regular and extended values",
-        "How many environment steps Q-learning needs until its whole table is exact, added up over "
-        "the 16 tasks of Four Rooms. Extended values cost more, because they hold the way to every "
-        "goal.",
+        "Environment steps until the whole table of Q-learning is exact, summed over the 16 tasks "
+        "of Four Rooms. Extended values cost more, because they hold the way to every goal.",
         Picture(
             "figure_3a_samples",
             "samples",
-            ("samples",),
-            "Two rising, nearly straight lines of cumulative samples over 16 tasks; the one of "
+            "Two rising, nearly straight lines of cumulative samples over 16 tasks; that of "
             "extended values is about three times as high.",
         ),
         Question(("samples",), rooms.samples),
@@ -77,7 +73,6 @@ MAIN: tuple[Figure, ...] = (
         Picture(
             "figure_3b_n_tasks",
             "n_tasks",
-            ("n_tasks",),
             "Number of solvable tasks over number of learned tasks on a logarithmic axis: the "
             "curve of the Boolean algebra leaves that of disjunction far below.",
         ),
@@ -91,12 +86,12 @@ MAIN: tuple[Figure, ...] = (
         "The right panel is ours: what each of several known ideas saves.",
         Picture(
             "figure_3c_forty_goals",
-            "forty_goals",
-            ("forty_goals", "efficient"),
+            "samples",
             "Left: cumulative samples over tasks; the line of extended values ends after six "
             "tasks, below the end of the line of regular values for 40. Right: dots with error "
             "bars on a logarithmic axis, samples falling from over a million to about 1,400 as "
             "ideas are added one by one.",
+            needs=("forty_goals", "efficient"),
         ),
         Question(("layout",), rooms.n_base_tasks, figures=("supplement_layout",)),
         Question(("forty_goals",), rooms.forty_goals),
@@ -107,15 +102,13 @@ MAIN: tuple[Figure, ...] = (
         "Figure 4",
         "Extended values from pixels",
         "A network sees the game Boxman as an image of 84 × 84 pixels and is given the goal as an "
-        "image too. The figure shows its values for two base tasks, wherever the agent may stand: "
-        "collect what is blue, collect squares.",
+        "image too. The figure shows its values for two base tasks, collect what is blue and "
+        "collect squares, with the agent on every cell.",
         Picture(
             "figure_4_extended_values",
             "boxman_values",
-            ("boxman_values",),
             "Two maps of values over the Boxman board, for blue and for square: peaks at "
-            "objects that the task wants, lower hills at the others.",
-            {"setting": FIXED},
+            "desired objects, lower hills at the others.",
         ),
         Question(("boxman_values",), boxman.extended_values),
     ),
@@ -128,19 +121,17 @@ MAIN: tuple[Figure, ...] = (
         Picture(
             "figure_5_composition",
             "boxman_composition",
-            ("boxman_values", "boxman_trajectories"),
             "Three columns, or, and, exclusive or: maps of extended values, maps of values, "
             "and game boards with paths that end at objects of the composed task.",
             {"setting": FIXED},
+            needs=("boxman_values", "boxman_trajectories"),
         ),
-        Picture(
+        film(
             "boxman_blue_xor_square",
-            "boxman_film",
-            ("boxman_trajectories",),
             "Film: the agent walks to an object that is blue or a square, but not a blue "
             "square, and collects it; four episodes.",
-            {"setting": FIXED, "task": "blue ^ square"},
-            film=True,
+            setting=FIXED,
+            task="blue ^ square",
         ),
         Question(("boxman_returns",), boxman.composition),
     ),
@@ -148,14 +139,12 @@ MAIN: tuple[Figure, ...] = (
         "Figure 6",
         "Returns in Boxman",
         "What the base tasks and three compositions earn. The paper plays 1,000 episodes from "
-        "random starts; here every start is played, so that the means are exact.",
+        "random starts; we play every start, so that the means are exact.",
         Picture(
             "figure_6_returns",
             "boxman_returns",
-            ("boxman_returns",),
             "Returns of five tasks, blue, square, or, and, exclusive or, beside those of the "
             "best policy.",
-            {"setting": FIXED},
         ),
         Question(("boxman_returns",), partial(boxman.returns, setting=FIXED, where="Fig. 6")),
     ),
@@ -167,18 +156,15 @@ MAIN: tuple[Figure, ...] = (
         Picture(
             "supplement_random_returns",
             "boxman_returns",
-            ("boxman_returns",),
             "Returns of twelve tasks in random layouts beside those of the best policy.",
             {"setting": RANDOM},
         ),
-        Picture(
+        film(
             "boxman_random_not_blue_or_square",
-            "boxman_film",
-            ("boxman_trajectories",),
             "Film: in a new layout each time, the agent collects an object that is neither "
             "blue nor a square; four episodes.",
-            {"setting": RANDOM, "task": "~(blue | square)"},
-            film=True,
+            setting=RANDOM,
+            task="~(blue | square)",
         ),
         Question(
             ("boxman_returns",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskalgebra.paper.catalogue.figure import Figure, Picture, figure
+from taskalgebra.paper.catalogue.figure import Figure, Picture, figure, film
 from taskalgebra.paper.claims import boxman, supplement
 from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import TOUCH
@@ -13,13 +13,12 @@ SUPPLEMENT: tuple[Figure, ...] = (
         "Algorithm 1",
         "The paper's figure is the pseudocode of goal-oriented Q-learning. Ours shows what it "
         "does: the largest error of the table on the same random walk, with the update for wrong "
-        "goals as printed and with the term that it lacks.",
+        "goals as printed and with the missing term.",
         Picture(
             "supplement_algorithm",
             "algorithm",
-            ("algorithm",),
             "Largest error over episodes on a logarithmic axis: as printed it grows without "
-            "end, corrected it falls to rounding error.",
+            "bound, corrected it falls to rounding error.",
         ),
         Question(("algorithm",), supplement.algorithm),
     ),
@@ -31,7 +30,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Picture(
             "supplement_composition_dense",
             "composition",
-            ("composition",),
             "The six columns of Figure 2 with dense rewards; the maps look alike, but in the "
             "column L and T some arrows lead in circles.",
             {"rewards": "dense"},
@@ -43,11 +41,10 @@ SUPPLEMENT: tuple[Figure, ...] = (
         "Sparse or dense, same or different absorbing sets",
         "All 16 tasks, composed from tables that were learned with four combinations of relaxed "
         "assumptions, played with sparse rewards. Our box plots hide no outlier; means and "
-        "failures stand beside the exact optimum.",
+        "failures are shown beside the exact optimum.",
         Picture(
             "supplement_relaxed",
             "relaxed",
-            ("relaxed",),
             "Box plots of returns of 16 tasks in four settings, with means, the optimum and "
             "failures marked.",
         ),
@@ -61,24 +58,22 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Picture(
             "supplement_slips",
             "relaxed",
-            ("slips",),
             "Box plots of returns of 16 tasks for slip probabilities 0, 0.1, 0.2 and 0.3, with "
             "means, the optimum and failures marked.",
+            needs=("slips",),
         ),
         Question(("slips",), supplement.slips),
     ),
     figure(
         "Figures 11 to 13",
         "Extended values by touch",
-        "Boxman without pick-up: touching an object that the task wants ends the episode, other "
-        "objects are walked over, and all positions are random. Tasks no longer share their "
-        "absorbing states.",
+        "Boxman without pick-up: touching a desired object ends the episode, other objects are "
+        "walked over, and all positions are random. Tasks no longer share their absorbing states.",
         Picture(
             "supplement_touch_extended_values",
             "boxman_values",
-            ("boxman_values",),
-            "Maps of values for purple, blue and square on one random layout: high at wanted "
-            "objects, with deep dips at the others.",
+            "Maps of values for purple, blue and square on one random layout: high at "
+            "desired objects, with deep dips at the others.",
             {"setting": TOUCH},
         ),
         Question(("boxman_values",), boxman.dips),
@@ -91,7 +86,6 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Picture(
             "supplement_touch_returns",
             "boxman_returns",
-            ("boxman_returns",),
             "Returns of six tasks by touch beside those of the best policy and of exact "
             "composition.",
             {"setting": TOUCH},
@@ -105,31 +99,28 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Picture(
             "supplement_touch_composition",
             "boxman_composition",
-            ("boxman_values", "boxman_trajectories"),
             "Three columns, purple or blue, blue and square, blue exclusive-or square: maps of "
             "extended values, maps of values, and boards with paths of the composed agents.",
             {"setting": TOUCH},
+            needs=("boxman_values", "boxman_trajectories"),
         ),
-        Picture(
+        film(
             "boxman_touch_purple_or_blue",
-            "boxman_film",
-            ("boxman_trajectories",),
             "Film: the agent walks to the nearest object that is purple or blue; four episodes "
             "in random layouts.",
-            {"setting": TOUCH, "task": "purple | blue"},
-            film=True,
+            setting=TOUCH,
+            task="purple | blue",
         ),
         Question(("boxman_trajectories",), boxman.trajectories),
     ),
     figure(
         "Figure 16 and Table 1",
         "Layout and base tasks",
-        "The rooms, their goals, and labels that make base tasks: a goal belongs to a base task "
-        "where its label has a 1. Two labels tell four goals apart, six tell forty.",
+        "The rooms, their goals, and the labels that define base tasks: a goal belongs to a base "
+        "task where its label has a 1. Two digits tell four goals apart, six tell forty.",
         Picture(
             "supplement_layout",
             "layout",
-            ("layout",),
             "The Four Rooms grid with four goals and with 40 goals, each marked with its "
             "binary label.",
         ),
@@ -145,9 +136,9 @@ OURS: tuple[Figure, ...] = (
         Picture(
             "all_63_tasks",
             "boxman_subsets",
-            ("boxman_returns",),
             "The score of each of 63 composed tasks relative to its optimum, with the objects "
             "fixed and at random places.",
+            needs=("boxman_returns",),
         ),
         Question(("boxman_returns",), boxman.subsets, ours=True),
         id="all-63-tasks",

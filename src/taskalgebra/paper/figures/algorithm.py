@@ -13,12 +13,12 @@ LINES = {
     PRINTED: (RED, "--", "as printed: δ ← r̄_MIN"),
     CORRECTED: (BLUE, "-", "corrected: δ ← r̄_MIN − Q(s, g, a)"),
 }
-SMALLEST = 1e-16  # a table that is exact still has a place on the logarithmic axis
+SMALLEST = 1e-16  # so that an exact table has a place on the logarithmic axis
 
 
 @styled
 def draw(result: Result) -> Figure:
-    """The largest error over the episodes, on a logarithmic axis."""
+    """The largest error after each episode, on a logarithmic axis."""
     figure = new_figure(6.4, 4.4)
     axes = figure.add_subplot()
     for update, (colour, line, label) in LINES.items():

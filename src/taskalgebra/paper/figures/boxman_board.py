@@ -29,19 +29,12 @@ def title_of(task: str) -> str:
 
 
 def draw_objects(axes: Axes, objects: Table, *, goal: str | None = None, size: float = 4.5) -> None:
-    """Every object where it lies; a goal is larger and has a ring."""
+    """Every object in its cell; the goal is larger and has a ring."""
     for row in objects.rows():
         colour, shape = row["object"].split()
-        chosen = row["object"] == goal
-        axes.plot(
-            row["column"],
-            row["row"],
-            MARKER[shape],
-            ms=size * (1.45 if chosen else 1.0),
-            mfc=FILL[colour],
-            mec="white" if chosen else "black",
-            mew=1.6 if chosen else 0.6,
-        )
+        scale, edge, width = (1.45, "white", 1.6) if row["object"] == goal else (1, "black", 0.6)
+        how: Any = {"ms": size * scale, "mfc": FILL[colour], "mec": edge, "mew": width}
+        axes.plot(row["column"], row["row"], MARKER[shape], **how)
 
 
 def draw_surface(axes: Any, cells: Table, values: Floats, objects: Table, norm: Normalize) -> None:
@@ -56,34 +49,15 @@ def draw_surface(axes: Any, cells: Table, values: Floats, objects: Table, norm: 
     colours[wall] = to_rgba(WALL)
     light = LightSource(azdeg=300, altdeg=50).hillshade(z, vert_exag=1.2, dx=1 / DETAIL)
     colours[..., :3] *= (0.78 + 0.22 * light[:-1, :-1])[..., None]
-    axes.plot_surface(
-        x,
-        y,
-        z,
-        facecolors=colours,
-        rstride=1,
-        cstride=1,
-        linewidth=0,
-        antialiased=False,
-        shade=False,
-        rasterized=True,
-        zorder=2,
-    )
+    smooth = {"rstride": 1, "cstride": 1, "linewidth": 0, "antialiased": False, "shade": False}
+    axes.plot_surface(x, y, z, facecolors=colours, rasterized=True, zorder=2, **smooth)
     lowest, highest = float(norm.vmin or 0.0), float(norm.vmax or 1.0)
     for row in objects.rows():
         colour, shape = row["object"].split()
-        axes.scatter(
-            [row["column"]],
-            [row["row"]],
-            [grid[row["row"], row["column"]] + 0.04 * (highest - lowest)],
-            marker=MARKER[shape],
-            s=34,
-            color=FILL[colour],
-            edgecolors="black",
-            linewidths=0.9,
-            depthshade=False,
-            zorder=3,
-        )
+        above = grid[row["row"], row["column"]] + 0.04 * (highest - lowest)
+        edge = {"edgecolors": "black", "linewidths": 0.9, "depthshade": False, "zorder": 3}
+        how = {"marker": MARKER[shape], "s": 34, "color": FILL[colour], **edge}
+        axes.scatter([row["column"]], [row["row"]], [above], **how)
     axes.set_xlim(0.5, side - 1.5)
     axes.set_ylim(side - 1.5, 0.5)
     axes.set_zlim(lowest, highest)
@@ -110,13 +84,12 @@ def _smooth(grid: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _filled(values: Floats) -> Floats:
-    """The same with the mean of its neighbours in every gap, from the edges of a gap inwards."""
+    """Fill every gap with the mean of its neighbours, from its edges inwards."""
     filled = values.copy()
     while np.isnan(filled).any():
         padded = np.pad(filled, 1, constant_values=np.nan)
-        around = np.stack(
-            [padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]]
-        )
+        upper, lower = padded[:-2, 1:-1], padded[2:, 1:-1]
+        around = np.stack([upper, lower, padded[1:-1, :-2], padded[1:-1, 2:]])
         known = ~np.isnan(around)
         count = known.sum(axis=0)
         mean = np.where(known, around, 0).sum(axis=0) / np.maximum(count, 1)
@@ -138,7 +111,7 @@ def draw_paths(
     shifts = np.linspace(-0.12, 0.12, len(paths)) if len(paths) > 1 else np.zeros(1)
     for (rows, columns, success), colour, shift in zip(paths, colours, shifts, strict=True):
         moved = np.concatenate(([True], (np.diff(rows) != 0) | (np.diff(columns) != 0)))
-        # Paths that share a way run side by side.
+        # Paths along the same cells run side by side.
         y = border + cell * (rows[moved] + 0.5 + shift)
         x = border + cell * (columns[moved] + 0.5 + shift)
         axes.plot(x, y, color="black", lw=4.4, solid_capstyle="round", alpha=0.6)

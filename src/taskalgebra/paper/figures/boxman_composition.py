@@ -20,7 +20,7 @@ PATHS = [ORANGE, SKY, GREEN, PURPLE]
 
 @styled
 def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
-    """A column a composed task: V̄ by goal, V as a landscape, sampled trajectories."""
+    """A column per composed task: V̄ by goal, V as a landscape, sampled trajectories."""
     shown = Shown(values, setting)
     tasks = [task for task in shown.table.distinct("task") if " " in task]
     small = (COLUMN - 2 * INNER) / 3
@@ -40,10 +40,8 @@ def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
         (row,) = shown.errors.where(task=task).rows()
         centre = x + COLUMN / 2
         sheet.text(centre, height - TOP + 0.36, title_of(task), ha="center", size=15)
-        words = (
-            f"optimal from {row['optimal_starts']} of {row['starts']} cells; "
-            f"V off by {row['mean_error_of_v']:.3f} on average"
-        )
+        words = f"optimal from {row['optimal_starts']} of {row['starts']} cells; "
+        words += f"V off by {row['mean_error_of_v']:.3f} on average"
         sheet.text(centre, BOTTOM - 0.22, words, ha="center", size=10, color=GREY)
     for y, text in (
         (rows[0] + maps / 2, "V̄(s, g), a map a goal"),

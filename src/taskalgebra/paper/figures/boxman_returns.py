@@ -1,8 +1,8 @@
 """Fig. 6 and its twins: returns of every task, above a table of what a box plot hides.
 
 Boxes are as in `boxes`: quartiles, whiskers, every return beyond them.  The table gives the mean
-with its 95 % interval, the exact optimum, and how many episodes failed.  Red means: the interval
-lies below the optimum.
+with its 95 % interval, the exact optimum, and how many episodes failed.  It is red where the
+interval lies below the optimum.
 """
 
 from __future__ import annotations
@@ -14,9 +14,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from taskalgebra.paper.figures.boxes import draw_numbers, draw_policies, mark, percent
+from taskalgebra.paper.figures.boxes import draw_numbers, draw_policies, percent
 from taskalgebra.paper.figures.boxman_board import title_of
-from taskalgebra.paper.figures.style import BLUE, GREY, INK, LIGHT, ORANGE, new_figure, styled
+from taskalgebra.paper.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    LIGHT,
+    ORANGE,
+    legend_mark,
+    new_figure,
+    styled,
+)
 from taskalgebra.paper.results.labels import AGENT, EXACT, FIXED, OPTIMAL, RANDOM, TOUCH
 from taskalgebra.paper.results.record import Result, Table
 
@@ -30,7 +39,7 @@ PER_TASK = 1.5  # inches
 
 @styled
 def draw(result: Result, setting: str = FIXED) -> Figure:
-    """Boxes a task, and the numbers below."""
+    """Boxes per task, and the numbers below."""
     summary = result.table.where(setting=setting)
     counts = result.tables[f"{result.name}_counts"].where(setting=setting)
     policies = [(AGENT, BLUE), (OPTIMAL, LIGHT)]
@@ -38,28 +47,25 @@ def draw(result: Result, setting: str = FIXED) -> Figure:
     if differs:
         policies.insert(1, (EXACT, ORANGE))
     lines = 6 if differs else 4
-    figure = new_figure(
-        max(2.0 + PER_TASK * summary.n_rows, 8.5), 4.6 + 0.36 * lines, w_pad=0.12, h_pad=0.08
-    )
+    across = max(2.0 + PER_TASK * summary.n_rows, 8.5)
+    figure = new_figure(across, 4.6 + 0.36 * lines, w_pad=0.12, h_pad=0.08)
     axes, numbers = figure.subplots(2, 1, sharex=True, height_ratios=[3.4, 0.36 * lines + 0.3])
     width, tasks = 0.72 / len(policies), summary["task"].tolist()
     middle = (len(policies) - 1) / 2
     boxes = [(name, (k - middle) * (width + 0.03), c) for k, (name, c) in enumerate(policies)]
     draw_policies(axes, tasks, counts, boxes, width)
     _draw_kinds(axes, summary)
-    episodes = int(summary["episodes"][0])
     unit = "starts" if setting == FIXED else "episodes"
-    axes.set_title(
-        f"{HEADINGS[setting]} ({episodes:,} {unit})", loc="left", fontweight="bold", pad=24
-    )
+    title = f"{HEADINGS[setting]} ({summary['episodes'][0]:,} {unit})"
+    axes.set_title(title, loc="left", fontweight="bold", pad=24)
     columns = [_numbers(row, differs) for row in summary.rows()]
     labels = [_broken(title_of(task)) for task in tasks]
     draw_numbers(numbers, columns, labels, size=9.5, fontsize=10)
     figure.legend(
         handles=[
             *(Patch(facecolor=colour, edgecolor=INK, label=name) for name, colour in policies),
-            mark("D", 5, "white", INK, "mean"),
-            mark("o", 4, "none", GREY, "beyond the whiskers"),
+            legend_mark("D", 5, "white", INK, "mean"),
+            legend_mark("o", 4, "none", GREY, "beyond the whiskers"),
         ],
         loc="outside upper center",
         ncols=len(policies) + 2,
@@ -68,7 +74,7 @@ def draw(result: Result, setting: str = FIXED) -> Figure:
 
 
 def _draw_kinds(axes: Axes, summary: Table) -> None:
-    """Part the base tasks from the composed ones."""
+    """Separate the base tasks from the composed ones."""
     first = np.flatnonzero(summary["kind"] == "composed")[0]
     axes.axvline(first - 0.5, color=GREY, lw=0.8, ls=(0, (4, 3)))
     top = axes.get_xaxis_transform()
@@ -81,6 +87,8 @@ def _draw_kinds(axes: Axes, summary: Table) -> None:
 
 def _numbers(row: dict[str, Any], differs: bool) -> dict[str, tuple[str, bool]]:
     low, high = row["mean_low"], row["mean_high"]
+    rate = f" ({percent(row['failures'] / row['episodes'])})" if row["failures"] else ""
+    failures = f"{row['failures']}{rate}"
     ceiling = {
         "exact composition": (f"{row['exact_composition']:.3f}", False),
         "mean ÷ exact composition": (f"{row['score_to_exact']:.3f}", False),
@@ -90,23 +98,15 @@ def _numbers(row: dict[str, Any], differs: bool) -> dict[str, tuple[str, bool]]:
         "95 % interval": ("exact" if low == high else f"{low:.3f} – {high:.3f}", False),
         "optimum": (f"{row['optimum']:.3f}", False),
         **(ceiling if differs else {}),
-        "failures": (_failures(row), row["failures"] > 0),
+        "failures": (failures, row["failures"] > 0),
     }
 
 
-def _failures(row: dict[str, Any]) -> str:
-    if not row["failures"]:
-        return "0"
-    return f"{row['failures']} ({percent(row['failures'] / row['episodes'])})"
-
-
 def _broken(task: str) -> str:
-    """Two lines where one is too long."""
+    """A long title on two lines, as equal as they can be."""
     words = task.split(" ")
     if len(task) <= 10 or len(words) == 1:
         return task
-    lengths = [
-        abs(len(" ".join(words[:i])) - len(" ".join(words[i:]))) for i in range(1, len(words))
-    ]
-    cut = 1 + int(np.argmin(lengths))
-    return " ".join(words[:cut]) + "\n" + " ".join(words[cut:])
+    halves = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    best = min(halves, key=lambda pair: abs(len(pair[0]) - len(pair[1])))
+    return "\n".join(best)

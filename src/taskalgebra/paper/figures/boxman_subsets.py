@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,16 +16,16 @@ SPREAD = 0.3
 
 @styled
 def draw(result: Result) -> Figure:
-    """A dot a set of objects, by how many objects it has."""
+    """A dot per set of objects, by the number of its objects."""
     table = result.tables["boxman_subsets"]
     settings = table.distinct("setting")
     figure = new_figure(6.2 * len(settings), 4.4, w_pad=0.12, h_pad=0.08)
     low = min(float(table["score"].min()), 0.98)
-    for axes, setting in zip(
-        figure.subplots(1, len(settings), squeeze=False)[0], settings, strict=True
-    ):
-        _draw_setting(axes, table.where(setting=setting), low)
-        axes.set_title(f"{setting} objects: all {table.where(setting=setting).n_rows} tasks")
+    panels = figure.subplots(1, len(settings), squeeze=False)[0]
+    for axes, setting in zip(panels, settings, strict=True):
+        rows = table.where(setting=setting)
+        _draw_setting(axes, rows, low)
+        axes.set_title(f"{setting} objects: all {rows.n_rows} tasks")
     return figure
 
 
@@ -42,15 +44,8 @@ def _draw_setting(axes: Axes, rows: Table, low: float) -> None:
     axes.set_ylabel("mean return ÷ optimum")
     failures, episodes = int(rows["failures"].sum()), int(rows["episodes"].sum())
     optimal = int(rows["optimal_episodes"].sum())
-    axes.text(
-        0.98,
-        0.06,
-        f"worst task {rows['score'].min():.4f}, mean {rows['score'].mean():.4f}\n"
-        f"{optimal:,} of {episodes:,} episodes optimal, {failures:,} failed"
-        + (" (red: tasks with failures)" if failures else ""),
-        transform=axes.transAxes,
-        ha="right",
-        va="bottom",
-        fontsize=10,
-        color=GREY,
-    )
+    words = f"worst task {rows['score'].min():.4f}, mean {rows['score'].mean():.4f}\n"
+    words += f"{optimal:,} of {episodes:,} episodes optimal, {failures:,} failed"
+    words += " (red: tasks with failures)" if failures else ""
+    corner: Any = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
+    axes.text(0.98, 0.06, words, fontsize=10, color=GREY, **corner)

@@ -22,7 +22,7 @@ LEFT, RIGHT, TOP, BOTTOM, ROW_GAP = 0.75, 1.75, 1.05, 0.1, 0.3
 
 @styled
 def draw(result: Result, setting: str = FIXED) -> Figure:
-    """A row a base task: V̄(s, g) for each goal, and the largest of them as a landscape."""
+    """A row per base task: V̄(s, g) for each goal, and the largest of them as a landscape."""
     shown = Shown(result, setting)
     tasks = [task for task in shown.table.distinct("task") if " " not in task]
     maps = len(shown.goals) * (SIDE + GAP)
@@ -39,11 +39,9 @@ def draw(result: Result, setting: str = FIXED) -> Figure:
         shown.draw_surface(sheet, LEFT + maps, middle - SURFACE / 2 - 0.12, SURFACE, task)
         sheet.text(0.36, middle, task, rotation=90, ha="center", size=15)
         (row,) = shown.errors.where(task=task).rows()
-        words = (
-            f"{title_of(task)}: V is off by {row['mean_error_of_v']:.3f} on average, at most "
-            f"{row['largest_error_of_v']:.3f}; optimal from {row['optimal_starts']} of "
-            f"{row['starts']} cells"
-        )
+        words = f"{title_of(task)}: V is off by {row['mean_error_of_v']:.3f} on average, at most "
+        words += f"{row['largest_error_of_v']:.3f}; "
+        words += f"optimal from {row['optimal_starts']} of {row['starts']} cells"
         sheet.text(LEFT, middle - SIDE / 2 - 0.24, words, size=10, color=GREY)
     words, x = "largest over goals, V(s)", LEFT + maps + SURFACE / 2
     sheet.text(x, height - TOP + 0.36, words, ha="center", va="baseline", size=11)
@@ -65,7 +63,7 @@ class Shown:
     """The values of one setting, and how they are drawn: one range of colours for all tasks."""
 
     def __init__(self, result: Result, setting: str) -> None:
-        """Choose the rows of the setting."""
+        """Select the rows of the setting."""
         self.table, self.objects, self.errors = (
             result.tables[name].where(setting=setting)
             for name in (result.name, f"{result.name}_objects", f"{result.name}_errors")

@@ -21,7 +21,7 @@ LEFT, RIGHT, TOP, BOTTOM, MIDDLE = 0.55, 0.95, 0.75, 0.2, 0.38
 
 @styled
 def draw(result: Result, rewards: str = "sparse") -> Figure:
-    """Six tasks side by side: four panels of V̄(s, g), one a goal, above V(s)."""
+    """Six tasks side by side: four panels of V̄(s, g), one per goal, above V(s)."""
     table = result.table.where(rewards=rewards)
     panels = table.distinct("panel")
     values = [table[name] for name in (*GOALS, "v")]
@@ -46,10 +46,9 @@ def draw(result: Result, rewards: str = "sparse") -> Figure:
         (BOTTOM + SIDE * 1.5 + MIDDLE, "V̄(s, g), a panel a goal ○"),
     ):
         sheet.text(0.3, y, text, rotation=90, ha="center", size=11)
-    bar = sheet.figure.add_axes(
-        ((width - RIGHT + 0.1) / width, BOTTOM / height, 0.16 / width, 1 - (BOTTOM + TOP) / height)
-    )
-    sheet.figure.colorbar(image, cax=bar, label="value")
+    down = 1 - (BOTTOM + TOP) / height
+    box = ((width - RIGHT + 0.1) / width, BOTTOM / height, 0.16 / width, down)
+    sheet.figure.colorbar(image, cax=sheet.figure.add_axes(box), label="value")
     words = f"{rewards.capitalize()} rewards: L and T are learned, the others only composed"
     sheet.text(LEFT, height - 0.22, words, size=12)
     return sheet.figure

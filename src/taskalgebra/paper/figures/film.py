@@ -1,21 +1,24 @@
-"""Films of agents at play, as GIF files: boards on which the agent moves, with words above."""
+"""Films of agents at play, as GIF files: boards on which the agent moves, below a title."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import font_manager
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from taskalgebra.paper.figures.gif import LOOK, Film, between, write_gif
+from taskalgebra import files
 
-SIDE, BAND = 336, 46  # pixels: of the longer side of a board, and of the words above it
-SHOW = 900  # milliseconds, at the end
+SIDE, BAND = 336, 46  # pixels: the longer side of a board, and the height of its title
+BETWEEN = 3  # pictures from one cell to the next
+LOOK, MOVE, SHOW = 500, 50, 900  # milliseconds: before the start, each picture of a move, the end
 COLOURS = 255
 PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
 BELOW = "composed from base tasks, no further learning"
@@ -31,24 +34,12 @@ class Walk:
 
 
 def write(title: str, walks: Sequence[Walk], ends: Sequence[Image.Image], path: Path) -> Path:
-    """Write episodes, one after the other, for ever.
-
-    Args:
-        title: a line above.
-        walks: the episodes.
-        ends: what is seen in each goal, for its colours.
-        path: of the file.
-    """
-    film = make(title, walks)
+    """Write the episodes one after the other, in a loop; `ends` show the colours of each goal."""
+    shown = (part for walk in walks for part in _scenes(walk))
+    film = [(_titled(scene, title), duration) for scene, duration in shown]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_gif(film, _palette(film[0][0], ends), path)
     return path
-
-
-def make(title: str, walks: Sequence[Walk]) -> Film:
-    """The pictures of all episodes."""
-    shown = (part for walk in walks for part in _scenes(walk))
-    return [(_titled(scene, title), duration) for scene, duration in shown]
 
 
 def _scenes(walk: Walk) -> Iterator[tuple[Image.Image, int]]:
@@ -58,6 +49,13 @@ def _scenes(walk: Walk) -> Iterator[tuple[Image.Image, int]]:
             yield from ((walk.scene(place), time) for place, time in between(here, there))
     if walk.end is not None:
         yield walk.end, SHOW
+
+
+def between(here: NDArray[Any], there: NDArray[Any]) -> list[tuple[NDArray[Any], int]]:
+    """Where the agent is shown during a step, and for how long each; one place if it stays."""
+    if (here == there).all():
+        return [(there, BETWEEN * MOVE)]
+    return [(here + (there - here) * k / BETWEEN, MOVE) for k in range(1, BETWEEN + 1)]
 
 
 def _titled(scene: Image.Image, title: str) -> Image.Image:
@@ -77,8 +75,8 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 def _palette(page: Image.Image, ends: Sequence[Image.Image]) -> Image.Image:
     """One set of colours for the whole film, so that what stands still does not flicker.
 
-    Half of them are those of a page; the others are of the ends, which show each goal and the agent
-    large, so that none of their colours is lost.
+    Half of them come from a page, half from the ends, which show each goal and the agent large, so
+    that none of their colours is lost.
     """
     width, height = ends[0].size
     sheet = Image.new("RGB", (width, height * len(ends)))
@@ -86,11 +84,18 @@ def _palette(page: Image.Image, ends: Sequence[Image.Image]) -> Image.Image:
         sheet.paste(end, (0, i * height))
     scene = page.quantize(COLOURS // 2, method=Image.Quantize.MEDIANCUT)
     bright = sheet.quantize(COLOURS // 2, method=Image.Quantize.MAXCOVERAGE)
-    colours = [
-        value
-        for part in (scene, bright)
-        for value in (part.getpalette() or [])[: 3 * (COLOURS // 2)]
-    ]
+    palettes = [part.getpalette() or [] for part in (scene, bright)]
     palette = Image.new("P", (1, 1))
-    palette.putpalette(colours)
+    palette.putpalette([value for part in palettes for value in part[: 3 * (COLOURS // 2)]])
     return palette
+
+
+def write_gif(film: Sequence[tuple[Image.Image, int]], palette: Image.Image, path: Path) -> None:
+    """Write pictures, each with its milliseconds, as a loop in the colours of a palette."""
+    first, *others = [
+        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in film
+    ]
+    times, out = [duration for _, duration in film], io.BytesIO()
+    how = {"save_all": True, "append_images": others, "duration": times, "loop": 0}
+    first.save(out, format="GIF", optimize=False, disposal=1, **how)
+    files.replace(path, out.getvalue())

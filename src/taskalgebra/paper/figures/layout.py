@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.figures.style import BLUE, LIGHT, WALL, bare, new_figure, styled
+from taskalgebra.paper.figures.style import BLUE, LIGHT, WALL, annotate, bare, new_figure, styled
 from taskalgebra.paper.results.record import Result, Table
 
 
@@ -20,14 +20,8 @@ def draw(result: Result) -> Figure:
     _draw_map(left, result.table, four)
     left.set_title("Four Rooms: 4 goals")
     for goal in four.rows():
-        left.annotate(
-            goal["goal"].replace("_", "-"),
-            (goal["column"], goal["row"]),
-            xytext=(0, -17),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9.5,
-        )
+        name, at = goal["goal"].replace("_", "-"), (goal["column"], goal["row"])
+        annotate(left, name, at, (0, -17), ha="center", fontsize=9.5)
     _draw_labels(middle, four)
     _draw_map(right, result.table, forty)
     n_base = len(forty) - 3
@@ -48,15 +42,12 @@ def _draw_map(axes: Axes, cells: Table, goals: Table) -> None:
 
 
 def _draw_labels(axes: Axes, goals: Table) -> None:
-    """Table 1: the columns are base tasks, r_U where a task wants the goal."""
+    """Table 1: the columns are base tasks, r_U where a task desires the goal."""
     tasks = [name for name in goals if name not in ("goal", "row", "column")]
-    rows = [
-        [
-            *("$r_U$" if row[task] else r"$r_\varnothing$" for task in tasks),
-            row["goal"].replace("_", "-"),
-        ]
-        for row in goals.rows()[::-1]
-    ]
+    rows = []
+    for row in goals.rows()[::-1]:
+        rewards = ["$r_U$" if row[task] else r"$r_\varnothing$" for task in tasks]
+        rows.append([*rewards, row["goal"].replace("_", "-")])
     heading = [*(f"$x_{k + 1}$ ({task})" for k, task in enumerate(tasks)), "goal"]
     table = axes.table(rows, colLabels=heading, loc="center", cellLoc="center", edges="horizontal")
     table.auto_set_font_size(False)

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from taskalgebra.paper.figures.style import VALUES, WALL, bare
 
-ARROWS = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
+MOVES = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
+ARROW: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "color": "white"}
+EDGE: Any = {"edgecolor": "black", "linewidth": 0.25}
+HEAD: Any = {"headwidth": 3.2, "headlength": 2.8, "headaxislength": 2.5}
 
 
 def draw_values(
@@ -39,33 +42,11 @@ def draw_actions(
     *,
     size: float = 1.0,
 ) -> None:
-    """An arrow for a move; a dot for `stay`.  Wide maps need a smaller size."""
-    moves = np.array([ARROWS.get(str(action), (0, 0)) for action in actions])
+    """An arrow for a move, a dot for `stay`.  Wide maps need a smaller size."""
+    moves = np.array([MOVES.get(str(action), (0, 0)) for action in actions])
     moving = moves.any(axis=1)
     dx, dy = 0.78 * moves[moving].T
-    axes.quiver(
-        columns[moving] - dx / 2,
-        rows[moving] - dy / 2,
-        dx,
-        dy,
-        angles="xy",
-        scale_units="xy",
-        scale=1,
-        width=0.011 * size,
-        headwidth=3.2,
-        headlength=2.8,
-        headaxislength=2.5,
-        color="white",
-        edgecolor="black",
-        linewidth=0.25,
-    )
-    axes.plot(
-        columns[~moving],
-        rows[~moving],
-        "o",
-        ms=4.5 * size,
-        mfc="white",
-        mec="black",
-        mew=0.6,
-        ls="",
-    )
+    x, y = columns[moving] - dx / 2, rows[moving] - dy / 2
+    axes.quiver(x, y, dx, dy, width=0.011 * size, **ARROW, **HEAD, **EDGE)
+    dot: Any = {"ms": 4.5 * size, "mfc": "white", "mec": "black", "mew": 0.6, "ls": ""}
+    axes.plot(columns[~moving], rows[~moving], "o", **dot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from taskalgebra.paper.figures.style import BLUE, ORANGE, new_figure, styled
+from taskalgebra.paper.figures.style import BLUE, ORANGE, annotate, new_figure, styled
 from taskalgebra.paper.results.record import Result
 
 
@@ -16,23 +16,15 @@ def draw(result: Result) -> Figure:
     learned = table["learned"]
     figure = new_figure(6.4, 4.4)
     axes = figure.add_subplot()
-    for name, label, colour in (
-        ("algebra", r"Boolean algebra, $2^{2^K}$", BLUE),
-        ("disjunction", r"disjunction only, $2^K - 1$", ORANGE),
+    for name, label, colour, up, side in (
+        ("algebra", r"Boolean algebra, $2^{2^K}$", BLUE, 8, "right"),
+        ("disjunction", r"disjunction only, $2^K - 1$", ORANGE, -15, "center"),
     ):
         counted = table[f"{name}_counted"] >= 0
         axes.plot(learned, table[name], "-o", color=colour, mfc="white", label=label)
         axes.plot(learned[counted], table[name][counted], "o", color=colour)
         for k, n in zip(learned[:4], table[name][:4], strict=True):
-            below = name == "disjunction"
-            axes.annotate(
-                f"{n:,.0f}",
-                (k, n),
-                xytext=(0, -15 if below else 8),
-                textcoords="offset points",
-                ha="center" if below else "right",
-                fontsize=9,
-            )
+            annotate(axes, f"{n:,.0f}", (k, n), (0, up), ha=side, fontsize=9)
     axes.set_yscale("log")
     axes.set_ylim(0.02, None)
     axes.set_yticks([10.0**power for power in range(0, 21, 4)])

@@ -1,6 +1,8 @@
-"""Fig. 1: two reward functions on a plane and what becomes of them."""
+"""Fig. 1: two reward functions on a plane, and their compositions."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from matplotlib.colors import Normalize
@@ -21,21 +23,16 @@ TITLES = {
 
 @styled
 def draw(result: Result) -> Figure:
-    """One square a reward function."""
+    """One square per reward function."""
     table = result.table
     n = len(np.unique(table["x"]))
     norm = Normalize(result.config["r_empty"], result.config["r_universal"])
     figure = new_figure(14, 3.0)
     panels = figure.subplots(1, len(TITLES), sharey=True)
     for axes, (name, title) in zip(panels, TITLES.items(), strict=True):
-        image = axes.imshow(
-            table[name].reshape(n, n),
-            origin="lower",
-            extent=(-1, 1, -1, 1),
-            norm=norm,
-            cmap=VALUES,
-            interpolation="nearest",
-        )
+        colours: Any = {"norm": norm, "cmap": VALUES, "interpolation": "nearest"}
+        values = table[name].reshape(n, n)
+        image = axes.imshow(values, origin="lower", extent=(-1, 1, -1, 1), **colours)
         axes.axhline(0, color=GREY, lw=0.6)
         axes.axvline(0, color=GREY, lw=0.6)
         axes.set_title(title)

@@ -20,29 +20,28 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from taskalgebra.paper.figures.boxman_board import draw_paths
-from taskalgebra.paper.figures.gif import LOOK, between, write_gif
+from taskalgebra.paper.figures.film import LOOK, between, write_gif
 from taskalgebra.paper.figures.maps import draw_actions, draw_values
 from taskalgebra.paper.figures.style import GREY, INK, ORANGE, bare, new_figure, styled
 from taskalgebra.paper.figures.style import write as write
 from taskalgebra.worlds.finite import FiniteMDP
 
-PICTURES = (".png", ".svg", ".pdf")
 FILM = ".gif"
 CELLS = 13  # across the Four Rooms, for which arrows have their usual size
-MOST_ARROWS = 60  # cells across; beyond, arrows are too small to be seen
+MOST_ARROWS = 60  # cells across; beyond that, arrows are too small to be seen
 SHOW = 1200  # milliseconds, at the end
 
 
 @dataclass(frozen=True)
 class Map:
-    """A solved task: one entry a free cell, and the goals."""
+    """A solved task: one entry per free cell, and the goals."""
 
     title: str
     cells: NDArray[np.int64]  # [C, 2], row and column
     values: NDArray[np.float64]  # [C]
     actions: tuple[str, ...]  # [C]
     goals: NDArray[np.int64]  # [G, 2]
-    wanted: NDArray[np.bool_]  # [G]
+    desired: NDArray[np.bool_]  # [G]
     note: str = ""
 
     @classmethod
@@ -52,7 +51,7 @@ class Map:
         title: str,
         values: NDArray[np.float64],
         actions: NDArray[np.int64],
-        wanted: NDArray[np.bool_],
+        desired: NDArray[np.bool_],
         note: str = "",
     ) -> Map:
         """The map of a world, from values and actions of all its states, `[S]`."""
@@ -61,19 +60,18 @@ class Map:
         live = np.flatnonzero(~mdp.is_goal)
         names = tuple(mdp.action_names[a] for a in actions[live])
         goals = mdp.cells[mdp.goals]
-        return cls(title, mdp.cells[live], values[live], names, goals, wanted, note)
+        return cls(title, mdp.cells[live], values[live], names, goals, desired, note)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns, with a wall around."""
+        """Rows and columns, with the surrounding wall."""
         rows, columns = self.cells.max(axis=0) - self.corner + 2
         return int(rows), int(columns)
 
     @property
     def corner(self) -> NDArray[np.int64]:
-        """The cell at the top left, part of the wall around."""
-        corner: NDArray[np.int64] = self.cells.min(axis=0) - 1
-        return corner
+        """The cell at the top left, part of the surrounding wall."""
+        return np.asarray(self.cells.min(axis=0) - 1)
 
 
 @styled
@@ -91,9 +89,7 @@ def draw(task: Map, *, path: NDArray[np.int64] | None = None) -> Figure:
         axes.plot(x[:1], y[:1], "o", ms=9, mfc=ORANGE, mec="black")
     axes.set_title(_fitted(task.title, 46))
     axes.set_xlabel(f"{_legend(task)}\n{task.note}".strip(), color=GREY, fontsize=9)
-    bar = figure.colorbar(image, ax=axes, fraction=0.045, pad=0.02)
-    bar.set_label("value", color=INK)
-    bar.outline.set_visible(False)
+    _bar(figure, image, axes, "value")
     return figure
 
 
@@ -102,8 +98,7 @@ def draw_many(tasks: Sequence[Map], title: str, *, columns: int = 4) -> Figure:
     """Many tasks of one world, small, on one scale of values."""
     lines = -(-len(tasks) // columns)
     figure = new_figure(2.5 * columns, 2.5 * lines + 0.6)
-    shown = np.concatenate([task.values for task in tasks])
-    norm = _scale(shown)
+    norm = _scale(np.concatenate([task.values for task in tasks]))
     grid = figure.subplots(lines, columns, squeeze=False)
     image: Any = None
     for axes, task in zip(grid.flat, tasks, strict=False):
@@ -112,9 +107,7 @@ def draw_many(tasks: Sequence[Map], title: str, *, columns: int = 4) -> Figure:
     for axes in grid.flat[len(tasks) :]:
         axes.set_visible(False)
     figure.suptitle(f"{title}\n{_legend(tasks[0])}", fontsize=12)
-    bar = figure.colorbar(image, ax=grid, fraction=0.02, pad=0.015)
-    bar.set_label("value", color=INK)
-    bar.outline.set_visible(False)
+    _bar(figure, image, grid, "value", fraction=0.02, pad=0.015)
     return figure
 
 
@@ -128,8 +121,7 @@ def draw_game(
     image = draw_map(left, task)
     left.set_title("value of every cell, and action")
     left.set_xlabel(_legend(task), color=GREY, fontsize=9)
-    bar = figure.colorbar(image, ax=left, fraction=0.045, pad=0.02)
-    bar.outline.set_visible(False)
+    _bar(figure, image, left, "")
     rows, columns = path.T.astype(np.float64)
     draw_paths(right, board, cell, [(rows, columns, success)], [ORANGE])
     right.set_title("an episode")
@@ -139,7 +131,7 @@ def draw_game(
 
 
 def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None, diamond: float = 9.0) -> Any:
-    """Values, arrows and goals, the latter of this size; returns the coloured image."""
+    """Values, arrows and goals, drawn as diamonds of this size; returns the coloured image."""
     rows, columns = (task.cells - task.corner).T
     known = np.where(np.isfinite(task.values), task.values, np.nan)
     image = draw_values(axes, rows, columns, known, norm or _scale(known))
@@ -148,26 +140,26 @@ def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None, diamond: f
     across = max(task.size)
     if across <= MOST_ARROWS:
         moving = ~on_goal & np.isfinite(task.values)
-        chosen = np.array(task.actions)[moving]
-        draw_actions(axes, rows[moving], columns[moving], chosen, size=CELLS / across)
-    for wanted in (True, False):
-        y, x = at[task.wanted == wanted].T
-        axes.plot(
-            x,
-            y,
-            "D",
-            ms=diamond * min(1.0, CELLS / across),
-            mfc=ORANGE if wanted else "none",
-            mec="black" if wanted else "white",
-            mew=1.2,
-            ls="",
-        )
+        actions = np.array(task.actions)[moving]
+        draw_actions(axes, rows[moving], columns[moving], actions, size=CELLS / across)
+    size = diamond * min(1.0, CELLS / across)
+    for desired, fill, edge in ((True, ORANGE, "black"), (False, "none", "white")):
+        y, x = at[task.desired == desired].T
+        axes.plot(x, y, "D", ms=size, mfc=fill, mec=edge, mew=1.2, ls="")
     bare(axes)
     return image
 
 
+def _bar(figure: Figure, image: Any, axes: Any, label: str, **size: Any) -> None:
+    """The scale of the values, without a frame."""
+    how: Any = {"fraction": 0.045, "pad": 0.02, **size}
+    bar = figure.colorbar(image, ax=axes, **how)
+    bar.set_label(label, color=INK)
+    bar.outline.set_visible(False)
+
+
 def _legend(task: Map) -> str:
-    return "◆ wanted   ◇ not wanted" if not task.wanted.all() else "◆ wanted"
+    return "◆ desired" if task.desired.all() else "◆ desired   ◇ not desired"
 
 
 def _scale(values: NDArray[np.float64]) -> Normalize:
@@ -180,7 +172,7 @@ def _fitted(text: str, most: int) -> str:
 
 
 def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) -> None:
-    """Write the agent walking a path, `[N, 2]`, on the map of its task, for ever."""
+    """Write the agent walking a path, `[N, 2]`, on the map of its task, in a loop."""
     figure = draw(task)
     still = io.BytesIO()
     figure.savefig(still, format="png", dpi="figure")
@@ -188,9 +180,8 @@ def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) ->
     axes = figure.axes[0]
     shifted = (path - task.corner)[:, ::-1]
     places = axes.transData.transform(shifted) * (1, -1) + (0, scene.height)
-    radius = 0.36 * abs(
-        float(axes.transData.transform((1, 0))[0] - axes.transData.transform((0, 0))[0])
-    )
+    (left, _), (right, _) = axes.transData.transform([(0, 0), (1, 0)])
+    radius = 0.36 * abs(float(right - left))
     film = [(_with_agent(scene, places[0], radius), LOOK)]
     for here, there in pairwise(places):
         film += [(_with_agent(scene, at, radius), time) for at, time in between(here, there)]
@@ -201,7 +192,7 @@ def write_film(task: Map, path: NDArray[np.int64], success: bool, file: Path) ->
 def _with_agent(
     scene: Image.Image, place: NDArray[np.float64], radius: float, ring: str = "white"
 ) -> Image.Image:
-    """The scene with the agent, a dark disc with a ring, drawn large and made smaller for edges."""
+    """The scene with the agent, a dark disc with a ring, drawn large for smooth edges."""
     finer = 4
     side = int(2 * radius) + 6
     left, top = int(place[0]) - side // 2, int(place[1]) - side // 2

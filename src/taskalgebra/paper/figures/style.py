@@ -12,19 +12,14 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
 from taskalgebra import files
 
 P = ParamSpec("P")
 
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#56B4E9",
-)  # Okabe and Ito 2008
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # Okabe and Ito 2008
+RED, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
 INK, GREY, LIGHT, WALL = "#222222", "#777777", "#DDDDDD", "#3A3A3A"
 VALUES = "viridis"
 
@@ -78,8 +73,8 @@ class Sheet:
 
     def axes(self, x: float, y: float, across: float, down: float | None = None, **how: Any) -> Any:
         """Axes in a box, which is a square unless its height is given."""
-        high = across if down is None else down
-        box = (x / self.width, y / self.height, across / self.width, high / self.height)
+        down = across if down is None else down
+        box = (x / self.width, y / self.height, across / self.width, down / self.height)
         return self.figure.add_axes(box, **how)
 
     def text(self, x: float, y: float, words: str, **how: Any) -> None:
@@ -87,7 +82,7 @@ class Sheet:
         self.figure.text(x / self.width, y / self.height, words, **{"va": "center", **how})
 
     def bar(self, x: float, y: float, across: float, down: float, shown: Any) -> Any:
-        """The scale of a picture's colours."""
+        """The colour scale of a picture."""
         axes = self.axes(x, y, across, down)
         self.figure.colorbar(shown, cax=axes)
         return axes
@@ -117,8 +112,17 @@ def write(figure: Figure, path: Path) -> None:
 
 
 def bare(axes: Axes) -> None:
-    """Leave the picture, take ticks and frame away."""
+    """Remove ticks and frame."""
     axes.set_xticks([])
     axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
+
+
+def annotate(axes: Axes, text: str, at: Any, shift: tuple[int, int], **how: Any) -> None:
+    """Write text beside the point `at`, shifted by this many typographic points."""
+    axes.annotate(text, at, xytext=shift, textcoords="offset points", **how)
+
+
+def legend_mark(marker: str, size: float, fill: str, edge: str, label: str, **how: Any) -> Line2D:
+    """A mark in a legend."""
+    return Line2D([], [], ls="", marker=marker, ms=size, mfc=fill, mec=edge, label=label, **how)

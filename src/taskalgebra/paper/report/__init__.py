@@ -1,7 +1,7 @@
 """One page for the whole paper: figures, claims, verdicts, deviations; made from results alone.
 
-`write` reads what a reproduction has left on disk and writes a single HTML file with everything in
-it: no network, no scripts, no fonts.
+`write` reads the files of a reproduction and writes a single, self-contained HTML file: it needs no
+network, no scripts, no fonts.
 
 - `paper`: PAPER.md, which holds the index and the deviations
 - `tables`: results as rows

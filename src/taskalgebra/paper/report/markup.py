@@ -1,4 +1,4 @@
-"""Escaped HTML from plain values.  Everything that is not `Markup` is escaped."""
+"""HTML from plain values: everything that is not `Markup` is escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Markup(str):
 
 
 def text(value: object) -> Markup:
-    """A value as HTML: as it is if it is HTML, else escaped."""
+    """A value as HTML, escaped unless it is HTML already."""
     return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
 
@@ -50,9 +50,9 @@ def table(
     """A table whose first cell in each row is its heading.
 
     Args:
-        rows: the cells by column, alike in all rows.
+        rows: the cells by column, with the same columns in all rows.
         caption: what the table shows.
-        words: columns besides the first that are not numbers, which are aligned to the right.
+        words: columns besides the first that are text; the others are aligned to the right.
         class_: for the style sheet.
     """
     columns = list(rows[0])
@@ -63,20 +63,9 @@ def table(
         first, *others = row.items()
         cells = [tag("td", cell, class_=side[c], data_label=c) for c, cell in others]
         body.append(tag("tr", tag("th", first[1], scope="row"), *cells))
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", caption),
-            tag("thead", tag("tr", *head)),
-            tag("tbody", *body),
-            class_=class_ or None,
-        ),
-        class_="scroll",
-        role="region",
-        aria_label=caption,
-        tabindex="0",
-    )
+    parts = [tag("caption", caption), tag("thead", tag("tr", *head)), tag("tbody", *body)]
+    whole = tag("table", *parts, class_=class_ or None)
+    return tag("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
 SUPERSCRIPTS = re.compile(r"\b2\^\(2\^(\w+)\)|\b2\^(\w+)")

@@ -23,10 +23,9 @@ from taskalgebra.paper.results.record import Result, load
 
 HALVES = {"tabular": "Theory and Four Rooms", "deep": "Boxman"}
 MARKS = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗"}
-CLASSES = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
-AGAINST = "claim, and what stands against it"
+AGAINST = "claim, and what speaks against it"
 SMALL = 1500
-"""Pixels: a figure that is narrower stands beside its claims, others above them."""
+"""Pixels: a narrower figure is beside its claims, others above them."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +86,11 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
             "summary": _summary(source),
             "verdicts": _verdict_table(source),
             "theory": _theory(source),
-            "main": join(_section(section, source) for section in MAIN),
-            "supplement": join(_section(section, source) for section in SUPPLEMENT),
-            "ours": join(_section(section, source) for section in OURS)
-            + join(tables.networks(directory / "deep")),
+            "main": _sections(MAIN, source),
+            "supplement": _sections(SUPPLEMENT, source),
+            "ours": _sections(OURS, source) + join(tables.networks(directory / "deep")),
             "baselines": tables.baselines(source.result("baselines")),
-            "deviations": tag("ol", *(tag("li", inline(d)) for d in paper.deviations(page))),
+            "deviations": _deviations(page),
             "index": _index(page),
             "provenance": _provenance(source),
         }
@@ -107,27 +105,20 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
 
 
 def _toy() -> Markup:
-    return tag(
-        "p",
-        tag("strong", "Toy size."),
-        " These numbers come from a quick look at the whole. They show that all parts work, and "
-        "say nothing about the paper.",
-        class_="toy",
-    )
+    words = " These numbers come from a quick run. They show that all parts work, and say nothing "
+    return tag("p", tag("strong", "Toy size."), words, "about the paper.", class_="toy")
 
 
 def _navigation() -> Markup:
     places = {f.id: f.title if f in (THEORY, *OURS) else f.place for f in FIGURES}
-    items = [tag("li", tag("a", place, href=f"#{at}")) for at, place in places.items()]
     for title in ("Baselines", "Deviations", "Index", "How it was made"):
-        anchor = title.lower().replace(" ", "-")
-        items.append(tag("li", tag("a", title, href=f"#{anchor}")))
-    return tag("ul", *items)
+        places[title.lower().replace(" ", "-")] = title
+    return tag("ul", *(tag("li", tag("a", p, href=f"#{at}")) for at, p in places.items()))
 
 
 def _badge(verdict: Verdict) -> Markup:
     mark = tag("span", MARKS[verdict], aria_hidden="true")
-    return tag("span", mark, " ", verdict.value, class_=f"badge {CLASSES[verdict]}")
+    return tag("span", mark, " ", verdict.value, class_=f"badge {verdict.name.lower()}")
 
 
 def _summary(source: _Source) -> Markup:
@@ -166,7 +157,7 @@ def _verdict_table(source: _Source) -> Markup:
 
 
 def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Markup:
-    """A claim with what was measured; where it is shown again it is no anchor."""
+    """A claim with what was measured; where it is shown again, it has no anchor."""
     facts = [tag("dt", "Measured"), tag("dd", maths(claim.measured))]
     if claim.reason:
         facts += [tag("dt", "Reason"), tag("dd", maths(claim.reason))]
@@ -176,7 +167,7 @@ def _claim(anchor: str, claim: Claim, level: str, *, again: bool = False) -> Mar
         tag("p", maths(claim.claim)),
         tag("dl", *facts),
         id=None if again else anchor,
-        class_=f"claim {CLASSES[claim.verdict]}",
+        class_=f"claim {claim.verdict.name.lower()}",
     )
 
 
@@ -185,6 +176,10 @@ def _theory(source: _Source) -> Markup:
     cards = tag("div", *(_claim(at, claim, "h3") for at, claim in claims), class_="claims")
     words = tag("p", maths(THEORY.words))
     return join([words, cards, tables.theorems(source.result("theorems"))])
+
+
+def _sections(figures: Sequence[Figure], source: _Source) -> Markup:
+    return join(_section(figure, source) for figure in figures)
 
 
 def _section(section: Figure, source: _Source) -> Markup:
@@ -215,7 +210,7 @@ def _find(picture: Picture, directory: Path) -> Path:
     for path in directory.glob(f"*/figures/{name}.{picture.endings[0]}"):
         return path
     raise FileNotFoundError(
-        f"the figure {name} is not below {directory}; draw it with: taskalgebra reproduce {name}"
+        f"the figure {name} is not in {directory}; draw it with: taskalgebra reproduce {name}"
     )
 
 
@@ -224,55 +219,61 @@ def _size(path: Path) -> tuple[int, int]:
     with path.open("rb") as file:
         data = file.read(24)
     if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) == 24:
-        width, height = struct.unpack(">II", data[16:24])
+        form, start = ">II", 16
     elif data[:4] == b"GIF8" and len(data) == 24:
-        width, height = struct.unpack("<HH", data[6:10])
+        form, start = "<HH", 6
     else:
-        raise ValueError(
-            f"{path} is neither a PNG nor a GIF; draw it anew with: taskalgebra reproduce "
-            f"{path.stem}"
-        )
+        again = f"taskalgebra reproduce {path.stem}"
+        raise ValueError(f"{path} is neither a PNG nor a GIF; draw it again with: {again}")
+    width, height = struct.unpack_from(form, data, start)
     return width, height
 
 
 def _picture(picture: Picture, directory: Path) -> Markup:
     path = _find(picture, directory)
-    width, height = _size(path)
+    width, height = map(str, _size(path))
     data = base64.b64encode(path.read_bytes()).decode()
-    image = tag(
-        "img",
-        src=f"data:image/{picture.endings[0]};base64,{data}",
-        alt=picture.alt,
-        width=str(width),
-        height=str(height),
-    )
+    source = f"data:image/{picture.endings[0]};base64,{data}"
+    image = tag("img", src=source, alt=picture.alt, width=width, height=height)
     if picture.film:
         return tag("details", tag("summary", "Film of the composed agent"), image, class_="film")
     box = tag("div", image, class_="scroll", role="group", aria_label="Figure", tabindex="0")
     return tag("figure", box, tag("figcaption", f"Redrawn from our results: {path.name}"))
 
 
+def _deviations(page: str) -> Markup:
+    items = []
+    for number, (words, rows) in enumerate(paper.deviations(page), start=1):
+        caption = f"Deviation {number}, point by point"
+        items.append(tag("li", inline(words), _words(rows, caption, "labels") if rows else ""))
+    return tag("ol", *items)
+
+
 def _index(page: str) -> Markup:
-    columns = ("paper", "code", "test")
-    rows = [dict(zip(columns, map(inline, row), strict=True)) for row in paper.index(page)]
     caption = "The paper, item by item: what implements it and what tests it"
-    return table(rows, caption=caption, words=columns, class_="index stacks")
+    return _words(paper.index(page), caption, "index")
+
+
+def _words(rows: paper.Rows, caption: str, class_: str) -> Markup:
+    """A table of PAPER.md."""
+    cells = [{column: inline(cell) for column, cell in row.items()} for row in rows]
+    return table(cells, caption=caption, words=list(rows[0]), class_=f"{class_} stacks")
 
 
 def _provenance(source: _Source) -> Markup:
     parts: list[object] = []
-    machines: dict[str, None] = {}
-    versions: dict[str, None] = {}
+    found: dict[str, list[str]] = {"Machine": [], "Versions": []}
     for half, results in source.results.items():
         made = provenance.load(source.directory / half)
         parts.append(tables.times(f"{HALVES[half]}: time and configuration", results, made))
         for entry in made.values():
-            machines[entry.machine] = None
             words = ", ".join(f"{name} {number}" for name, number in entry.versions.items())
-            versions[words] = None
+            found["Machine"].append(entry.machine)
+            found["Versions"].append(words)
     facts = []
-    for title, found in (("Machine", machines), ("Versions", versions)):
-        facts += [tag("dt", title), *(tag("dd", item) for item in found or ["not recorded"])]
+    for title, items in found.items():
+        facts.append(tag("dt", title))
+        facts += [tag("dd", item) for item in dict.fromkeys(items) or ["not recorded"]]
     skills = source.result("boxman_returns").config.get("skills", {})
     facts.append(tag("dt", "Networks, by SHA-256"))
     facts += [tag("dd", f"{name}: ", tag("code", text(digest))) for name, digest in skills.items()]

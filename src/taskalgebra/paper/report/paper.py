@@ -8,6 +8,7 @@ from pathlib import Path
 PLACES = (Path(__file__).parent / "PAPER.md", Path(__file__).parents[4] / "PAPER.md")
 """Inside an installed package; beside the sources in a clone."""
 HEADING = "## Deviations and corrections"
+Rows = list[dict[str, str]]  # of a table, by column, in Markdown
 
 
 def read() -> str:
@@ -18,18 +19,27 @@ def read() -> str:
     raise FileNotFoundError(f"PAPER.md is neither at {PLACES[0]} nor at {PLACES[1]}")
 
 
-def index(page: str) -> list[tuple[str, str, str]]:
-    """The rows of its table: item of the paper, symbol, test; in Markdown."""
-    rows = []
-    for line in page.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("| ") and len(cells) == 3 and cells[0] != "paper":
-            rows.append((cells[0], cells[1], cells[2]))
-    return rows
+def index(page: str) -> Rows:
+    """Its first table: item of the paper, symbol, test."""
+    return _rows(page.partition(HEADING)[0].splitlines())
 
 
-def deviations(page: str) -> list[str]:
-    """The numbered list of deviations, in Markdown, one a line."""
-    _, _, listed = page.partition(HEADING)
-    items = re.split(r"(?m)^\d+\. ", listed)[1:]
-    return [" ".join(item.split()) for item in items]
+def deviations(page: str) -> list[tuple[str, Rows]]:
+    r"""The numbered list of deviations: the text of each on one line, and the rows of its table.
+
+    >>> deviations(f"{HEADING}\n1. **a**\n   b\n\n   | x | y |\n   |---|---|\n   | 1 | 2 |")
+    [('**a** b', [{'x': '1', 'y': '2'}])]
+    """
+    found = []
+    for item in re.split(r"(?m)^\d+\. ", page.partition(HEADING)[2])[1:]:
+        lines = item.splitlines()
+        text = " ".join(line for line in lines if not line.lstrip().startswith("|"))
+        found.append((" ".join(text.split()), _rows(lines)))
+    return found
+
+
+def _rows(lines: list[str]) -> Rows:
+    """The rows of the table in some lines of Markdown; none if there is no table."""
+    bare = [line.strip() for line in lines]
+    cells = [[c.strip() for c in line[1:-1].split("|")] for line in bare if line.startswith("|")]
+    return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]

@@ -1,9 +1,8 @@
-"""Results as rows of words: what the page shows beside its figures."""
+"""Results as tables: what the page shows beside its figures."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from taskalgebra.paper.report.markup import Markup, table, tag
@@ -13,8 +12,6 @@ from taskalgebra.paper.results.record import Result, load
 
 SETTINGS = {FIXED: "figure-6", RANDOM: "random-objects", TOUCH: "figure-14"}
 """The setting of Boxman: the section that shows its returns."""
-
-
 ITEMS = {
     "Theorem 1": "tasks obey the laws of a Boolean algebra",
     "Definition 3": "planned extended values are those of value iteration",
@@ -28,67 +25,58 @@ ITEMS = {
 
 
 def theorems(result: Result) -> Markup:
-    """How many equations were tried, and how many hold."""
+    """How many equations were checked, and how many hold."""
     places = sorted(result.table.distinct("place"), key=lambda place: place == PRINTED)
     rows = []
     for item, words in ITEMS.items():
-        found = {row["place"]: row for row in result.table.where(item=item).rows()}
-        counts = {
-            p: f"{found[p]['equations'] - found[p]['broken']:,} of {found[p]['equations']:,}"
-            if p in found
-            else "–"
-            for p in places
-        }
+        counts = dict.fromkeys(places, "–")
+        for row in result.table.where(item=item).rows():
+            counts[row["place"]] = f"{row['equations'] - row['broken']:,} of {row['equations']:,}"
         rows.append({"item": item, "what is compared": words, **counts})
-    return table(
-        rows,
-        caption="Equations that hold, of those tried on exact tables",
-        words=["what is compared"],
-    )
+    caption = "Equations that hold, of those checked on exact tables"
+    return table(rows, caption=caption, words=["what is compared"])
 
 
 def returns(result: Result, setting: str) -> Markup:
     """What each task earned, beside the optimum."""
     found = result.table.where(setting=setting).rows()
     exact = any(row["score_of_exact"] < 1 for row in found)
-    rows = [
-        {
-            "task": row["task"],
-            "mean return": f"{row['mean']:.3f}",
-            "95 % interval": _interval(row["mean_low"], row["mean_high"], 3),
-            "optimum": f"{row['optimum']:.3f}",
-            **({"exact composition": f"{row['exact_composition']:.3f}"} if exact else {}),
-            "success": f"{100 * row['success']:.1f} %",
-            "optimal episodes": f"{row['optimal_episodes']:,} of {row['episodes']:,}",
-        }
-        for row in found
-    ]
+    rows = []
+    for row in found:
+        low, high = row["mean_low"], row["mean_high"]
+        rows.append(
+            {
+                "task": row["task"],
+                "mean return": f"{row['mean']:.3f}",
+                "95 % interval": "exact" if low == high else f"{low:.3f} to {high:.3f}",
+                "optimum": f"{row['optimum']:.3f}",
+                **({"exact composition": f"{row['exact_composition']:.3f}"} if exact else {}),
+                "success": f"{100 * row['success']:.1f} %",
+                "optimal episodes": f"{row['optimal_episodes']:,} of {row['episodes']:,}",
+            }
+        )
     return table(rows, caption="Returns of composed networks")
 
 
-def _interval(low: float, high: float, digits: int) -> str:
-    return "exact" if low == high else f"{low:.{digits}f} to {high:.{digits}f}"
-
-
 def baselines(result: Result) -> Markup:
-    """The algebra beside what others do, over all 16 tasks of Four Rooms."""
+    """The algebra beside other methods, over all 16 tasks of Four Rooms."""
     rows = []
     for method in result.table.distinct("method"):
         all_rows = result.table.where(method=method)
-        told = all_rows.where(expressible=1)
-        optimal = int((told["optimal_runs"] == told["runs"]).sum())
-        ties = 100 * float(told["random_ties_failure_rate"].mean())
+        able = all_rows.where(expressible=1)
+        optimal = int((able["optimal_runs"] == able["runs"]).sum())
+        ties = 100 * float(able["random_ties_failure_rate"].mean())
         rows.append(
             {
                 "method": method,
                 "tables": all_rows["n_tables"][0],
                 "numbers": f"{all_rows['n_entries'][0]:,}",
                 "samples": f"{all_rows['samples'][0]:,.0f}",
-                "tasks it can express": f"{told.n_rows} of {all_rows.n_rows}",
+                "tasks it can express": f"{able.n_rows} of {all_rows.n_rows}",
                 "of these optimal": optimal,
-                "failures": f"{100 * told['failure_rate'].mean():.1f} %",
+                "failures": f"{100 * able['failure_rate'].mean():.1f} %",
                 "failures, ties at random": f"{ties:.1f} %",
-                "worst loss": f"{told['worst_gap'].max() + 0.0:.2f}",
+                "worst loss": f"{able['worst_gap'].max() + 0.0:.2f}",
             }
         )
     caption = f"Methods on the 16 tasks of Four Rooms, {result.config['runs']} runs"
@@ -96,10 +84,10 @@ def baselines(result: Result) -> Markup:
 
 
 def networks(directory: Path) -> list[Markup]:
-    """Seeds of trainings and undone changes, where they were measured."""
+    """Training seeds and undone changes, where they were measured."""
     tables = []
     for name, title in (
-        ("boxman_seeds", "The fast preset, trained anew with several seeds"),
+        ("boxman_seeds", "The fast preset, trained with several seeds"),
         ("boxman_paper_seeds", "The paper's own network"),
     ):
         if (result := _maybe(name, directory)) is not None:
@@ -109,7 +97,7 @@ def networks(directory: Path) -> list[Markup]:
                     "gradient steps": f"{row['updates']:,}",
                     "time": f"{row['seconds']:,.0f} s",
                     "worst of 5 tasks": f"{row['five_worst_score']:.4f}",
-                    "worst of 63 tasks": _or_none(row["all_worst_score"]),
+                    "worst of 63 tasks": f"{row['all_worst_score']:.4f}".replace("nan", "–"),
                 }
                 for row in result.table.rows()
             ]
@@ -128,10 +116,6 @@ def networks(directory: Path) -> list[Markup]:
     return tables
 
 
-def _or_none(score: float) -> str:
-    return "–" if math.isnan(score) else f"{score:.4f}"
-
-
 def _maybe(name: str, directory: Path) -> Result | None:
     try:
         return load(name, directory)
@@ -140,25 +124,22 @@ def _maybe(name: str, directory: Path) -> Result | None:
 
 
 def times(title: str, results: Mapping[str, Result], made: Mapping[str, Made]) -> Markup:
-    """How long each part took, and with which configuration."""
-
-    def row(name: object, found: Sequence[Made], config: Mapping[str, object]) -> dict[str, object]:
-        wall, cpu = sum(one.seconds for one in found), sum(one.cpu_seconds for one in found)
+    """How long each part took, and its configuration."""
+    configs = {name: result.config for name, result in results.items()} | {"figures": {}}
+    found = {name: made[name] for name in configs if name in made}
+    total = tag("strong", "together")
+    rows = []
+    for part, config in (configs | {total: {}}).items():
+        taken = list(found.values()) if part is total else [found[part]] if part in found else []
         words = [f"{key} {_short(value)}" for key, value in config.items() if key != "skills"]
-        return {
-            "part": name,
-            "time": f"{wall:.1f} s" if found else "not recorded",
-            "CPU time": f"{cpu:.1f} s" if found else "",
-            "configuration": ", ".join(words),
-        }
-
-    names = [*results, "figures"]
-    found = {name: [made[name]] if name in made else [] for name in names}
-    rows = [
-        row(name, found[name], results[name].config if name in results else {}) for name in names
-    ]
-    every = [made[name] for name in names if name in made]
-    rows.append(row(tag("strong", "together"), every, {}))
+        rows.append(
+            {
+                "part": part,
+                "time": f"{sum(m.seconds for m in taken):.1f} s" if taken else "not recorded",
+                "CPU time": f"{sum(m.cpu_seconds for m in taken):.1f} s" if taken else "",
+                "configuration": ", ".join(words),
+            }
+        )
     return table(rows, caption=title, words=["configuration"], class_="stacks labels")
 
 
