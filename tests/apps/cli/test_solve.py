@@ -13,7 +13,7 @@ from taskalgebra.envs.four_rooms import CENTRES, MAP
 
 
 def moves_to(goals):
-    """The least number of moves from each free cell to a goal, by a search of our own."""
+    """The least number of moves from each free cell to a goal, by an independent search."""
     rows = MAP.split()
     free = {(r, c) for r, row in enumerate(rows) for c, sign in enumerate(row) if sign == "."}
     found, queue = dict.fromkeys(goals, 0), deque(goals)
@@ -26,7 +26,7 @@ def moves_to(goals):
     return found
 
 
-def test_values_are_those_of_the_nearest_wanted_goal(document):
+def test_values_are_those_of_the_nearest_desired_goal(document):
     found = document("solve", "top ^ left", "--episodes", "50")
     assert found["desired"] == ["top_right", "bottom_left"]
     assert found["simplified"] == "left & ~top | ~left & top"
@@ -47,7 +47,7 @@ def test_text_shows_the_map_the_goals_and_the_return(run):
     assert "from 1,1 to top_right in 11 actions, return 0.9000, optimum 0.9000" in out
 
 
-def test_an_episode_from_a_start_is_told(document):
+def test_an_episode_from_a_start_is_reported(document):
     episode = document("solve", "top & left", "--start", "11,11", "--episodes", "5")["episode"]
     steps = moves_to([CENTRES["top_left"]])[11, 11]
     assert episode["goal"] == "top_left"
@@ -129,7 +129,7 @@ def test_wrong_expressions_have_a_caret(run):
         (["blue", "--world", "boxman", "--tasks", "blue"], "base tasks are blue"),
     ],
 )
-def test_wrong_usage_is_told_in_words(arguments, words, run):
+def test_wrong_usage_is_refused_in_words(arguments, words, run):
     code, out, err = run("solve", *arguments)
     assert code in (1, 2) and out == ""
     assert words in " ".join(err.replace("│", " ").split())

@@ -14,7 +14,7 @@ export class BoxmanView {
     this.image = h("img", { alt: "", width: SIDE, height: SIDE, draggable: "false" });
     this.screen = byId("screen");
     this.screen.append(this.image);
-    const label = "Screen of Boxman. Arrow keys move the start of the agent.";
+    const label = "Screen of Boxman. Arrow keys move the agent's start.";
     for (const [name, value] of [["tabindex", "0"], ["role", "application"], ["aria-label", label], ["aria-describedby", "caption"]]) this.screen.setAttribute(name, value);
     this.image.addEventListener("click", (event) => this.#place(this.#cellOf(event)));
     this.screen.addEventListener("keydown", (event) => {
@@ -102,11 +102,9 @@ const sentence = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 /** What happened, in words. */
 export function caption(answer) {
-  const wanted = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "nothing is wanted";
+  const aim = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "no object is desired";
   const after = plural(answer.actions.length, "action");
-  const end = answer.collected
-    ? `The network collects ${answer.collected} in ${after}`
-    : `The network collects nothing in ${after}`;
+  const end = `The network collects ${answer.collected ?? "nothing"} in ${after}`;
   const best = answer.return >= answer.optimum - 1e-9 ? "the optimum" : `the optimum is ${figure(answer.optimum)}`;
-  return `Task ${answer.expression}: ${wanted}. ${end} and earns ${figure(answer.return)}, ${best}.`;
+  return `Task ${answer.expression}: ${aim}. ${end} and earns ${figure(answer.return)}, ${best}.`;
 }
