@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,6 @@ from boxman_skills import write_untrained
 from taskalgebra.apps import cli
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.reproduce import reporter
-from taskalgebra.learning.deep.dqn import Chapter
 from taskalgebra.paper import reproduce
 from taskalgebra.paper.catalogue import PICTURES
 from taskalgebra.paper.experiments import suite
@@ -255,7 +255,7 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     trained = []
 
     def train(name, out, *, recipe, listener):
-        trained.append((name, out, recipe.settings.n_updates))
+        trained.append((name, out, recipe.learner.settings.n_updates))
         write_untrained(out)
 
     skills = tmp_path / "results" / "deep" / "skills"
@@ -281,21 +281,19 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
 
 
 def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
-    def train(world, tasks, settings, *, listen, **how):
-        for network in list(tasks) if world.by_touch else ["all"]:
+    def train(world, tasks, network, settings, *, listener, **how):
+        names = list(tasks) if world.by_touch else ["all"]
+        for i, name in enumerate(names):
             for n in (1, 2):
-                listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
+                event = Event(name, (i + n / 2) / len(names), n_steps=100, n_updates=n, n_goals=6)
+                listener(replace(event, loss=0.5, score=0.9))
         write_untrained(tmp_path / "results" / "deep" / "skills")
         return None, {}
 
     heard = []
     monkeypatch.setattr(training.deep, "train", train)
-    store = SimpleNamespace(
-        read=lambda _: (SimpleNamespace(first=None), {}),
-        read_manifest=training.network_store.read_manifest,
-        write=lambda *_: None,
-    )
-    monkeypatch.setattr(training, "network_store", store)
+    store = SimpleNamespace(manifest=training.store.manifest, write=lambda *_: None)
+    monkeypatch.setattr(training, "store", store)
     monkeypatch.setattr(reproduce, "_do", lambda *_: [])
     options = reproduce.Options(tmp_path, train=True, quick=True)
     outcome = reproduce.reproduce("deep", options, heard.append)

@@ -81,7 +81,11 @@ def learn(
             raise typer.BadParameter(
                 "--updates and --settings are for networks; tables have --steps and --episodes"
             )
-        plan = _tables(steps, episodes)
+        from taskalgebra.learning.tabular import QLearning
+        from taskalgebra.theory.family import TableFamily
+
+        learner = QLearning(episodes=episodes, steps=steps)
+        plan = Plan(learner, TableFamily.FORMAT, ".npz")
     else:
         if steps or episodes:
             raise typer.BadParameter(
@@ -99,13 +103,6 @@ class Plan(NamedTuple):
     learner: Learner
     format: str
     suffix: str
-
-
-def _tables(steps: int | None, episodes: int | None) -> Plan:
-    from taskalgebra.learning.tabular import QLearning
-    from taskalgebra.theory.family import TableFamily
-
-    return Plan(QLearning(episodes=episodes, steps=steps), TableFamily.FORMAT, ".npz")
 
 
 def _networks(output: Output, name: str, preset: str, updates: int | None) -> Plan:

@@ -56,6 +56,17 @@ class Door:
                 message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
             await send(message)
 
+        n_bytes = 0
+
+        async def limited() -> Message:
+            """Receive a body up to the limit, whatever length was announced."""
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += len(message.get("body", b""))
+            if n_bytes > MAX_BODY:
+                raise _too_large()
+            return message
+
         headers = Headers(scope=scope)
         try:
             _check_host(headers)
@@ -66,27 +77,12 @@ class Door:
             await refusal(error)(scope, receive, marked)
             return
         try:
-            await self.app(scope, _Limited(receive), marked)
+            await self.app(scope, limited, marked)
         except Exception as error:
             if not answering:
                 sentence = f"the server failed with {type(error).__name__}; see its terminal"
                 await refusal(RefusedError(sentence, status=500))(scope, receive, marked)
             raise  # the server logs it
-
-
-class _Limited:
-    """Receives a body up to the limit, whatever length was announced."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._n_bytes = 0
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._n_bytes += len(message.get("body", b""))
-        if self._n_bytes > MAX_BODY:
-            raise _too_large()
-        return message
 
 
 def _too_large() -> RefusedError:

@@ -156,14 +156,10 @@ class SkillsCache:
         # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
         n_tables = len(document.goals) * (len(document.tasks) + 3) + 5
         n_bytes = 8 * 5 * _n_states(document) * n_tables
-        self._make_room(n_bytes)
+        with self._lock:  # forget the oldest worlds before planning, so that the limit holds
+            while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
+                self._kept.popitem(last=False)
         skills = plan(document)
         with self._lock:
             self._kept[key] = skills, n_bytes
         return skills
-
-    def _make_room(self, n_bytes: int) -> None:
-        """Forget the oldest worlds before another is planned, so that the limit always holds."""
-        with self._lock:
-            while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
-                self._kept.popitem(last=False)

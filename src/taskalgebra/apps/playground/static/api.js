@@ -1,7 +1,7 @@
 // Requests to the server.  Only the newest request of a kind matters: while one is under way, the
 // next one waits, and those in between are never sent.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(error) {
     super(error.message);
     this.field = error.field ?? null;

@@ -1,11 +1,11 @@
 // Boxman: the pixels that the network sees, its choices, and the settings of the game.
 
-import { byId, figure, h, listed, plural, rebuild } from "./dom.js";
+import { byId, capitalised, figure, h, listed, plural, rebuild } from "./dom.js";
+import { KEYS } from "./world.js";
 
 const TILE = 8;
 const BORDER = 2;
 const SIDE = 84;
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export class BoxmanView {
   /** change(patch): new settings of the game, {skills, seed, agent}. */
@@ -18,7 +18,7 @@ export class BoxmanView {
     for (const [name, value] of [["tabindex", "0"], ["role", "application"], ["aria-label", label], ["aria-describedby", "caption"]]) this.screen.setAttribute(name, value);
     this.image.addEventListener("click", (event) => this.#place(this.#cellOf(event)));
     this.screen.addEventListener("keydown", (event) => {
-      const move = MOVES[event.key];
+      const move = KEYS[event.key];
       if (!move || !this.answer) return;
       event.preventDefault();
       const [row, column] = this.answer.agent;
@@ -72,7 +72,7 @@ export class BoxmanView {
   showGame(game, skills) {
     const choices = skills.map((one) => h("label", {},
       h("input", { type: "radio", name: "skills", value: one.name, checked: one.name === game.skills, "data-key": one.name, onchange: () => this.change({ skills: one.name, agent: null }) }),
-      h("span", {}, sentence(one.title))));
+      h("span", {}, capitalised(one.title))));
     rebuild(byId("game"),
       h("fieldset", { class: "segments" }, h("legend", {}, "Trained for"), choices),
       h("div", { class: "sizes" },
@@ -97,8 +97,6 @@ export class BoxmanView {
     if (this.answer?.cells.some((cell) => cell[0] === row && cell[1] === column)) this.change({ agent: [row, column] });
   }
 }
-
-const sentence = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 /** What happened, in words. */
 export function caption(answer) {

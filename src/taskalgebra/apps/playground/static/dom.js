@@ -50,4 +50,6 @@ export function listed(words, joint = "and") {
   return `${words.slice(0, -1).join(", ")} ${joint} ${words.at(-1)}`;
 }
 
+export const capitalised = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
+
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;

@@ -1,6 +1,6 @@
 // The expression: typed or built from buttons, with mistakes underlined in a mirror behind it.
 
-import { byId, h } from "./dom.js";
+import { byId, capitalised, h } from "./dom.js";
 import { examples, quoted } from "./names.js";
 
 const OPERATORS = [
@@ -83,7 +83,7 @@ export class ExpressionBox {
     mirror.replaceChildren(letters.slice(0, start).join(""), wrong ? underlined : "", letters.slice(end).join(""));
     const caret = h("span", { class: "caret", "aria-hidden": "true" }, "▲");
     const sentence = error.message.split("\n")[0];
-    const text = h("span", { class: "sentence" }, sentence.replace(/^./, (letter) => letter.toUpperCase()));
+    const text = h("span", { class: "sentence" }, capitalised(sentence));
     if (this.said !== sentence || !place.firstChild) place.replaceChildren(wrong ? caret : "", text);
     this.said = sentence;
     if (!wrong) return;

@@ -3,7 +3,7 @@
 import { Address } from "./address.js";
 import { Newest, presets as askPresets } from "./api.js";
 import { BoxmanView, caption as boxmanCaption } from "./boxman_view.js";
-import { byId, figure, h, listed, plural } from "./dom.js";
+import { byId, capitalised, figure, h, listed, plural } from "./dom.js";
 import { asPng, fileName, pictureFile, save } from "./download.js";
 import { ExpressionBox } from "./expression_box.js";
 import { MapView } from "./map_view.js";
@@ -14,7 +14,7 @@ import { MOST_NUMBERS, showLegend, showSlices } from "./slices.js";
 import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { TOOLS, Tools } from "./tools.js";
-import { episode } from "./walk.js";
+import { episode, total } from "./walk.js";
 import { EMPTY_ROOM, ACTIONS, cleared, indexOf, nColumns, nRows, nearestFree, place } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
@@ -211,7 +211,7 @@ class Page {
     if (error.field === "expression") this.box.mark(error);
     else {
       this.box.mark(null);
-      notify("server", error.message.replace(/^./, (letter) => letter.toUpperCase()));
+      notify("server", capitalised(error.message));
     }
   }
 
@@ -240,7 +240,7 @@ class Page {
     const from = `From ${place(agent)} the agent`;
     if (!this.walk.ends) return `Task ${expression}: ${aim}. ${from} cannot reach a goal.`;
     const steps = plural(this.walk.actions.length, "step");
-    const earned = this.walk.rewards.reduce((sum, reward) => sum + reward, 0);
+    const earned = total(this.walk.rewards);
     const optimum = this.solution.optimum[indexOf(this.store.state.world, agent)];
     const best = Math.abs(earned - optimum) < 1e-6 ? "the optimum" : `the optimum is ${figure(optimum)}`;
     return `Task ${expression}: ${aim}. ${from} takes ${this.walk.goal} in ${steps} and earns ${figure(earned)}, ${best}.`;

@@ -1,11 +1,9 @@
 // The interactive map: pointer and keyboard events become cells.  For screen readers it is a grid in
 // which only the current cell exists, since a map may have 16,000 cells.
 
-import { byId, figure, h, s } from "./dom.js";
+import { byId, capitalised, figure, h, s } from "./dom.js";
 import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
-import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
-
-const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+import { ACTIONS, KEYS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
 
 export class MapView {
   /** hands: {down(cell), drag(cell), up(cell), tool(letter)}. */
@@ -56,7 +54,7 @@ export class MapView {
       if (value === null) words.push("no goal can be reached");
       else words.push(`value ${figure(value)}`, action === 4 ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
     }
-    return `${place(cell)}: ${words.join(", ")}`.replace(/^./, (letter) => letter.toUpperCase());
+    return capitalised(`${place(cell)}: ${words.join(", ")}`);
   }
 
   #showCursor() {

@@ -72,7 +72,7 @@ export class Player {
     byId("step").disabled ||= this.done;
     byId("reset").disabled = this.taken === 0;
     const shown = [
-      ["Return so far", this.taken ? figure(total(this.rewards.slice(0, this.taken))) : figure(0), "so-far"],
+      ["Return so far", figure(total(this.rewards.slice(0, this.taken))), "so-far"],
       ["Final return", this.rewards.length ? figure(total(this.rewards)) : "none", "final"],
       ["Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
     ];

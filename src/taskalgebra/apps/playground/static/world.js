@@ -8,6 +8,7 @@ export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
 const MOVES = [[-1, 0], [0, 1], [1, 0], [0, -1], [0, 0]];
+export const KEYS = { ArrowUp: MOVES[0], ArrowRight: MOVES[1], ArrowDown: MOVES[2], ArrowLeft: MOVES[3] };
 
 // Okabe and Ito: colour-blind readers can tell them apart.
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
@@ -139,7 +140,7 @@ function isClosed(world) {
   return nRows(world) > 2 && nColumns(world) > 2 && sides && solid(world.map[0]) && solid(world.map.at(-1));
 }
 
-export function emptyMap(rows, columns) {
+function emptyMap(rows, columns) {
   if (rows < 3 || columns < 3) return Array(rows).fill(FREE.repeat(columns)); // no room for walls
   const edge = WALL.repeat(columns);
   return [edge, ...Array(rows - 2).fill(WALL + FREE.repeat(columns - 2) + WALL), edge];
