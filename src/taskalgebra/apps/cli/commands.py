@@ -23,12 +23,16 @@ def _complete_world(incomplete: str) -> list[tuple[str, str]]:
 
 
 WORLD_HELP = "A name from `list worlds`, a text file with a map, or a directory with skills."
+LEARNED_HELP = "A name from `list worlds`, or a text file with a map."
 WorldOption = Annotated[
     str,
     typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
 ]
 WorldArgument = Annotated[
     str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=WORLD_HELP)
+]
+LearnedWorld = Annotated[
+    str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=LEARNED_HELP)
 ]
 Tasks = Annotated[
     list[str] | None,

@@ -14,11 +14,11 @@ from taskalgebra.apps.cli.commands import (
     GAME,
     Failure,
     Json,
+    LearnedWorld,
     Quiet,
     Seed,
     Slip,
     Tasks,
-    WorldArgument,
     usual_episodes,
 )
 from taskalgebra.apps.cli.output import Output
@@ -43,7 +43,7 @@ def learn(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where to save the skills.")
     ],
-    world: WorldArgument = catalogue.DEFAULT,
+    world: LearnedWorld = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
     steps: Annotated[
