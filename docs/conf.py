@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`.  Nothing on it is fetched from elsewhere."""
+"""How `make docs` builds the site, whose pages fetch nothing from elsewhere."""
 
 import sys
 from pathlib import Path
@@ -30,8 +30,8 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
-nb_execution_timeout = 600  # seconds a cell, for a busy machine
-nb_merge_streams = True  # else every flush begins a new block
+nb_execution_timeout = 600  # seconds per cell, for a busy machine
+nb_merge_streams = True  # else every flush starts a new block
 
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
@@ -44,9 +44,7 @@ napoleon_use_rtype = False
 default_role = "code"  # docstrings write `name` for code
 nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
-    ("py:.*", r"taskalgebra\.(logic\.expression\.T|theory\.tasks\.Goal)"),  # inner types
-    ("py:.*", r"taskalgebra\.worlds\.graph\.Predecessors"),
-    ("py:.*", r"taskalgebra\.envs\.(goal_world\.PaysTask|boxman\.games\.Games)"),
+    ("py:.*", r"taskalgebra\..*\.(Games|Goal|PaysTask|Predecessors|Sight|T)"),  # inner types
 ]
 
 html_theme = "furo"

@@ -1,4 +1,4 @@
-"""Where single worlds may be named: the library knows worlds by what they offer."""
+"""Where a single game may be named: elsewhere the library knows worlds by what they offer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ AT_HOME = (
     "paper/",
     "skills/catalogue.py",
     "skills/shipped/",
-    "apps/cli/reproduce.py",  # the paper's experiments
-    "apps/playground/",  # its presets, and for now its own code for the game
+    "apps/playground/presets/",
+    "apps/playground/static/",  # the page names the preset and its route
 )
 TEXTS = {".py", ".js", ".css", ".html", ".json", ".md"}
 

@@ -1,6 +1,6 @@
 """What the documentation shows is true: its code runs, its files exist, and the site builds.
 
-Blocks of README.md and of the how-tos run here, in order, page by page.  Tutorials run while the
+Blocks of README.md and of the how-tos run here, in order, page by page.  Tutorials run when the
 site is built.
 """
 
@@ -47,18 +47,21 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkey
 
 
 def test_the_settings_of_a_long_training_are_those_of_its_recipe():
-    """A block that takes minutes is marked `py`, and is not run as a whole."""
-    from taskalgebra.paper.experiments.boxman.training import RECIPES
+    """A block that takes minutes is marked `py`, and runs up to the training."""
+    from taskalgebra.envs.boxman.recipes import RECIPES
 
     (block,) = re.findall(
         r"^```py\n(.*?)^```", (DOCS / "how-to/networks.md").read_text(), re.M | re.S
     )
+    before, _, training = block.partition("skills = ")
     names = {"ta": ta}
-    exec(block.partition("touch = ")[0], names)
-    recipe = RECIPES["boxman-touch"]
-    assert names["settings"] == recipe.settings
-    assert recipe.start == "boxman-random" and f'seen = ta.load("{recipe.start}")' in block
-    assert str(list(recipe.tasks)).replace("'", '"') in block
+    exec(before, names)
+    recipe, learner, world = RECIPES["boxman-touch"], names["learner"], names["touch"]
+    assert learner.network is recipe.learner.network
+    assert learner.settings == recipe.learner.settings
+    assert f'start=ta.load("{recipe.start}")' in before and recipe.start == "boxman-random"
+    assert world.spec == ta.Boxman(**recipe.world).spec
+    assert str(list(recipe.tasks)).replace("'", '"') in training
     assert not [page for page in PAGES if "```py\n" in page.read_text()][1:]
 
 

@@ -1,6 +1,6 @@
 """The directive `commands`: every command with its arguments, options and examples.
 
-It reads the command line itself, so that the page says what `--help` says.
+It reads the commands themselves, so that the page says what `--help` says.
 """
 
 import re
@@ -16,14 +16,14 @@ from sphinx.util.typing import ExtensionMetadata
 from taskalgebra.apps.cli.app import app as command_line
 
 PROGRAM = "taskalgebra"
-USAGE = re.compile(r"\[(\[.*?\](?:\.\.\.)?)\]|\{(?=EXPR)|(?<=EXPR)\}")  # brackets that say nothing
+USAGE = re.compile(r"\[(\[.*?\](?:\.\.\.)?)\]|\{(?=EXPR)|(?<=EXPR)\}")  # redundant brackets
 
 
 class Commands(SphinxDirective):
     """A section for each command."""
 
     def run(self) -> list[nodes.Node]:
-        """Ask the command line what it has."""
+        """List the commands."""
         group = typer.main.get_command(command_line)
         top = group.make_context(PROGRAM, [], resilient_parsing=True)
         sections: list[nodes.Node] = []
@@ -47,7 +47,7 @@ def _paragraphs(text: str) -> list[nodes.Node]:
 
 
 def _inline(text: str) -> Iterator[nodes.Node]:
-    """What stands in backquotes is code, and so are options."""
+    """Text in backquotes is code, and so are options."""
     for part in re.split(r"(`[^`]+`|(?<!\S)--[a-z-]+)", text):
         code = part.startswith(("`", "--"))
         if part:
@@ -79,9 +79,9 @@ def _options(command: typer.core.TyperCommand, context: typer.Context) -> list[n
 
 def _examples(epilog: str) -> list[nodes.Node]:
     """A block of commands, each below a comment that says what it does."""
-    told = [line.strip() for line in Text.from_markup(epilog).plain.splitlines() if line.strip()]
+    plain = [line.strip() for line in Text.from_markup(epilog).plain.splitlines() if line.strip()]
     lines: list[str] = []
-    for line in told[1:]:  # the first is a heading
+    for line in plain[1:]:  # the first is a heading
         if line.startswith(PROGRAM):
             lines += ["", line]
         else:

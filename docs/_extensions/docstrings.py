@@ -1,4 +1,4 @@
-"""Docstrings are written to be read as they are; this makes reStructuredText of them."""
+"""Turn docstrings, which are written as plain text, into reStructuredText."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 
 
 def tidy(_app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
-    """Mark indented code as code, and take `|` for what it is: a bar, not a substitution."""
+    """Mark indented code as code, and escape `|`, which is not a substitution here."""
     literal = False
     for i, line in enumerate(lines):
         if literal and line and not line.startswith(" "):
@@ -21,13 +21,13 @@ def tidy(_app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: l
         parts = CODE.split(line)
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
         lines[i] = "".join(parts)
-        following = lines[i + 1 : i + 3]
-        if line.endswith(":") and len(following) == 2 and not following[0]:
-            literal = following[1].startswith("    ")
+        after = lines[i + 1 : i + 3]
+        if line.endswith(":") and len(after) == 2 and not after[0]:
+            literal = after[1].startswith("    ")
             if literal:
                 lines[i] += ":"
     if what in ("attribute", "property"):
-        lines[:0] = ["..", ""]  # else napoleon takes what stands before a colon for a type
+        lines[:0] = ["..", ""]  # else napoleon takes the text before a colon for a type
 
 
 def sign(
@@ -45,7 +45,7 @@ def sign(
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Listen before napoleon does."""
+    """Connect before napoleon."""
     app.connect("autodoc-process-signature", sign)
     app.connect("autodoc-process-docstring", tidy, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

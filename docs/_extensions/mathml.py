@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script, no font, no network."""
+"""Formulas as MathML, which browsers draw without scripts, fonts or a network."""
 
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +13,7 @@ FLAT = {"{", "}", "⌈", "⌉"}
 
 
 def mathml(tex: str, *, block: bool) -> str:
-    """A formula, with indices of barred letters beside them and braces no taller than a line."""
+    """A formula, with the indices of barred letters beside them and braces as tall as a line."""
     text = tex2mathml(tex, as_block=block).replace("&ApplyFunction;", "\u2061")
     formula = ElementTree.fromstring(
         text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
@@ -28,9 +28,9 @@ def mathml(tex: str, *, block: bool) -> str:
         elif element.tag == "munder" and element[0].tag == "mover":
             element.tag = "msub"
         elif element.tag == "mo" and element.text in FLAT and "rspace" not in element.attrib:
-            element.set("stretchy", "false")  # one with rspace opens cases, and is to be tall
+            element.set("stretchy", "false")  # one with rspace opens cases, and stays tall
         elif element.tag == "mo" and element.text == "*":
-            element.text = "∗"  # not raised by itself
+            element.text = "∗"  # the plain asterisk is already raised
     return ElementTree.tostring(formula, encoding="unicode")
 
 

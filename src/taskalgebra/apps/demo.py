@@ -1,8 +1,8 @@
-"""What there is to see: Four Rooms solved exactly, and all 16 tasks composed from two.
+"""A demo: Four Rooms solved exactly, and all 16 tasks composed from two.
 
-python -m taskalgebra.apps.demo
+    python -m taskalgebra.apps.demo
 
-prints the table of all 16 tasks, and draws them into a file where matplotlib is installed.
+prints a table of all 16 tasks, and draws them to a file if matplotlib is installed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskalgebra.arrays import BoolArray
+from taskalgebra.apps import desired_names
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.formulas import all_functions
@@ -27,7 +27,7 @@ PICTURE = Path("taskalgebra-demo.png")
 def main() -> None:
     """Draw one map, print the table of 16 tasks, and write a picture of all of them."""
     world = FourRooms()
-    solve(world)  # kernels are compiled, or read from the disk cache, when first used
+    solve(world)  # compiles the kernels, or reads them from the disk cache
     start = time.perf_counter()
     skills = solve(world, ["top", "left"])
     planned = time.perf_counter() - start
@@ -36,27 +36,27 @@ def main() -> None:
     agents = [skills[function] for function in all_functions(["top", "left"])]
     composed = time.perf_counter() - start
 
-    print("An exclusive or on the map; ◆ is wanted, ◇ is not; bright cells are worth more:\n")
+    print("An exclusive or on the map; ◆ is desired, ◇ is not; brighter cells are better:\n")
     skills["top ^ left"].show()
     print("\nFour Rooms: 104 cells, one goal per room. Two base tasks were planned exactly:")
     for name, task in skills.tasks.items():
-        print(f"  {name:<5} wants {_goals(task.desired, world)}")
+        print(f"  {name:<5} wants {' and '.join(desired_names(task)).replace('_', ' ')}")
     print(f"From them, all {skills.n_expressible} tasks are composed without further planning.")
-    print("Goals are top left, top right, bottom left, bottom right: ◆ wanted, ◇ not wanted.\n")
+    print("Goals are top left, top right, bottom left, bottom right: ◆ desired, ◇ not desired.\n")
     print(f"  {'task':<28} {'goals':^9} {'mean return':>11} {'optimum':>9}   from every start")
     print(f"  {'-' * 28} {'-' * 9} {'-' * 11} {'-' * 9}   {'-' * 16}")
     exact = sum([_line(agent) for agent in agents])
     print(f"\n{exact} of {len(agents)} composed policies are optimal from every start.")
     print(f"Planning took {1e3 * planned:.1f} ms, composing {1e3 * composed:.1f} ms.")
     if find_spec("matplotlib") is None:
-        print('For a picture of all 16: pip install "taskalgebra[figures]"')
+        print('To draw all 16: pip install "taskalgebra[figures]"')
         return
     _draw(agents, PICTURE)
     print(f"Picture of all 16: {PICTURE.resolve()}")
 
 
 def _draw(agents: list[Agent], path: Path) -> None:
-    """All tasks, each with the values and actions of its composed agent."""
+    """Draw the values and actions of all agents."""
     from taskalgebra.paper.figures.solution import Map, draw_many, write
 
     maps = [
@@ -66,23 +66,18 @@ def _draw(agents: list[Agent], path: Path) -> None:
 
 
 def _line(agent: Agent) -> bool:
-    """Print one task, and say whether its policy is optimal from every start."""
+    """Print one task, and return whether its policy is optimal from every start."""
     mdp = agent.task.space.mdp
     reached = policy_return(agent.task, agent.actions)[mdp.starts]
     optimum = optimal_v(agent.task)[mdp.starts]
     exact = bool(np.abs(reached - optimum).max() <= 1e-12)
-    marks = " ".join("◆" if wanted else "◇" for wanted in agent.task.desired)
+    marks = " ".join("◆" if desired else "◇" for desired in agent.task.desired)
     verdict = "optimal" if exact else "NOT optimal"
     print(
         f"  {agent.expression!s:<28} {marks:^9} {reached.mean():>11.4f} {optimum.mean():>9.4f}"
         f"   {verdict}"
     )
     return exact
-
-
-def _goals(desired: BoolArray, world: FourRooms) -> str:
-    names = world.space.mdp.goal_names
-    return " and ".join(n.replace("_", " ") for n, d in zip(names, desired, strict=True) if d)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_text_says_where_the_skills_are_and_what_to_do_with_them(run, tmp_path, 
         (["{full}", "--out", "{new}"], 2, "is a directory"),
     ],
 )
-def test_what_cannot_be_learned_or_saved_is_told_before_and_nothing_is_written(
+def test_what_cannot_be_learned_or_saved_is_refused_before_anything_is_written(
     arguments, code, words, run, tmp_path
 ):
     places = {"file": tmp_path / "file", "full": tmp_path / "full", "new": tmp_path / "new"}
@@ -62,7 +62,7 @@ def test_what_cannot_be_learned_or_saved_is_told_before_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("more", [[], ["--fresh"]])
-def test_a_folder_of_somebody_else_is_not_taken_for_a_training(more, run, tmp_path):
+def test_a_directory_with_other_files_is_not_taken_for_a_training(more, run, tmp_path):
     notes = tmp_path / "game.training" / "notes.txt"
     notes.parent.mkdir()
     notes.write_text("mine")
@@ -114,7 +114,7 @@ def test_a_training_stopped_before_its_first_checkpoint_says_so(run, tmp_path, m
 
     monkeypatch.setattr(deep.Training, "run", stopped)
     code, _, err = run("learn", "boxman", "--out", tmp_path / "game", "--updates", "50")
-    assert code == 130 and "stopped before the first checkpoint; give the same command" in err
+    assert code == 130 and "stopped before the first checkpoint; run the same command" in err
 
 
 def test_short_trainings_have_checkpoints_too():
@@ -188,7 +188,7 @@ def test_a_terminal_sees_a_bar_and_what_ctrl_c_stops_resumes(tmp_path, run):
     assert [path.suffix for path in (tmp_path / "rooms.training").iterdir()] == [".npz"]
     again = ("learn", "--slip", "0.1", "--steps", "60000", "--out", tmp_path / "rooms")
     code, _, err = run(*again, "--seed", "1")
-    assert code == 1 and "another task" in err and "--fresh starts anew" in err
+    assert code == 1 and "another task" in err and "--fresh starts from scratch" in err
     code, _, err = run(*again)
     assert code == 0 and f"resuming from {tmp_path / 'rooms.training'}" in err
     assert [path.name for path in tmp_path.iterdir()] == ["rooms"]

@@ -1,4 +1,4 @@
-"""What commands print, and when a progress bar is seen."""
+"""What commands print, and when a progress bar appears."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_quick_work_shows_no_bar():
     assert terminal.file.getvalue() == ""
 
 
-def test_slow_work_shows_a_bar_with_the_time_left_and_wipes_it_away(terminal):
+def test_slow_work_shows_a_bar_with_the_time_left_and_clears_it(terminal):
     meter = Meter("working", terminal)
     time.sleep(0.03)
     meter(0.0001, "counting")
@@ -71,14 +71,14 @@ def test_slow_work_shows_a_bar_with_the_time_left_and_wipes_it_away(terminal):
     assert written.endswith("\x1b[2K")
 
 
-def test_slow_work_that_tells_nothing_shows_a_bar_all_the_same(terminal):
+def test_slow_work_that_reports_nothing_shows_a_bar_all_the_same(terminal):
     meter = Meter("thinking", terminal)
     time.sleep(0.3)
     meter.close()
     assert "thinking" in terminal.file.getvalue()
 
 
-def test_work_may_tell_its_share_while_the_bar_appears(terminal, monkeypatch):
+def test_work_may_report_its_share_while_the_bar_appears(terminal, monkeypatch):
     made = Progress.add_task
 
     def slowly(bar, *args, **kwargs):

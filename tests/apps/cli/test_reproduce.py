@@ -1,4 +1,4 @@
-"""`taskalgebra reproduce`: the whole at toy size, stopped in the middle and gone on with."""
+"""`taskalgebra reproduce`: the whole at toy size, stopped in the middle and resumed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,8 +15,7 @@ import pytest
 from boxman_skills import write_untrained
 from taskalgebra.apps import cli
 from taskalgebra.apps.cli.output import Output
-from taskalgebra.apps.cli.reproduce import teller
-from taskalgebra.learning.deep.dqn import Chapter
+from taskalgebra.apps.cli.reproduce import reporter
 from taskalgebra.paper import reproduce
 from taskalgebra.paper.catalogue import PICTURES
 from taskalgebra.paper.experiments import suite
@@ -77,10 +77,10 @@ def test_ctrl_c_is_130_says_what_is_kept_and_leaves_whole_files(reproduced):
     assert "claims" not in manifests and "index" not in {p.stem for p in reproduced.left}
 
 
-def test_the_second_run_goes_on_where_the_first_was_stopped(reproduced):
+def test_the_second_run_resumes_where_the_first_was_stopped(reproduced):
     kept = [part["name"] for part in reproduced.document["parts"] if part["kept"]]
     assert kept[: len(reproduced.finished)] == reproduced.finished
-    assert len(kept) <= len(reproduced.finished) + 1  # Ctrl-C may come as one is being told
+    assert len(kept) <= len(reproduced.finished) + 1  # Ctrl-C may come while one is being reported
     assert [part["name"] for part in reproduced.document["parts"]] == [
         *HALVES["tabular"],
         "tabular figures",
@@ -112,7 +112,7 @@ def test_every_figure_is_drawn(reproduced):
     assert not [path for path in reproduced.out.rglob(".*")]
 
 
-def test_claims_are_written_as_table_and_as_json_and_told(reproduced):
+def test_claims_are_written_as_table_and_as_json_and_printed(reproduced):
     for half in ("tabular", "deep"):
         directory = reproduced.out / "results" / half
         claims = json.loads((directory / "claims.json").read_text(encoding="utf-8"))
@@ -139,7 +139,7 @@ def test_a_figure_of_finished_results_is_drawn_and_its_claims_are_printed(reprod
     assert "figure_4_extended_values.png" in said.out
 
 
-def test_a_damaged_result_is_told_with_the_way_out(reproduced, capsys):
+def test_a_damaged_result_is_reported_with_a_remedy(reproduced, capsys):
     path = reproduced.out / "results" / "tabular" / "rewards.csv"
     whole = path.read_text(encoding="utf-8")
     path.write_text(whole.replace("average", "mean", 1), encoding="utf-8")
@@ -208,7 +208,7 @@ def test_wrong_usage_is_2(arguments, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_an_unknown_figure_is_told_the_known_ones(capsys):
+def test_an_unknown_figure_is_answered_with_the_known_ones(capsys):
     assert cli.main(["reproduce", "figure_2_compositoin"]) == 2
     error = "".join(capsys.readouterr().err.split())
     assert "figure_2_composition" in error and "supplement_slips" in error and "tabular" in error
@@ -255,7 +255,7 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     trained = []
 
     def train(name, out, *, recipe, listener):
-        trained.append((name, out, recipe.settings.n_updates))
+        trained.append((name, out, recipe.learner.settings.n_updates))
         write_untrained(out)
 
     skills = tmp_path / "results" / "deep" / "skills"
@@ -281,21 +281,19 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
 
 
 def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
-    def train(world, tasks, settings, *, listen, **how):
-        for network in list(tasks) if world.by_touch else ["all"]:
+    def train(world, tasks, network, settings, *, listener, **how):
+        names = list(tasks) if world.by_touch else ["all"]
+        for i, name in enumerate(names):
             for n in (1, 2):
-                listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
+                event = Event(name, (i + n / 2) / len(names), n_steps=100, n_updates=n, n_goals=6)
+                listener(replace(event, loss=0.5, score=0.9))
         write_untrained(tmp_path / "results" / "deep" / "skills")
         return None, {}
 
     heard = []
     monkeypatch.setattr(training.deep, "train", train)
-    store = SimpleNamespace(
-        read=lambda _: (SimpleNamespace(first=None), {}),
-        read_manifest=training.network_store.read_manifest,
-        write=lambda *_: None,
-    )
-    monkeypatch.setattr(training, "network_store", store)
+    store = SimpleNamespace(manifest=training.store.manifest, write=lambda *_: None)
+    monkeypatch.setattr(training, "store", store)
     monkeypatch.setattr(reproduce, "_do", lambda *_: [])
     options = reproduce.Options(tmp_path, train=True, quick=True)
     outcome = reproduce.reproduce("deep", options, heard.append)
@@ -343,13 +341,13 @@ def test_the_share_done_counts_work_only():
     assert len(run.over) == 3  # what failed is not done
 
 
-def test_what_is_done_is_told_in_a_line_and_a_share(tmp_path, capsys):
+def test_what_is_done_is_reported_in_a_line_and_a_share(tmp_path, capsys):
     shares = []
-    tell = teller(Output(), lambda share, what: shares.append((share, what)))
-    tell(Event("one", 0.0))
-    tell(Event("one", 0.25, seconds=0.01, kept=True))
-    tell(Event("two", 0.5, n_steps=2000, n_updates=1000, loss=0.5, score=0.9))
-    tell(Event("two", 1.0, seconds=5.0, written=(tmp_path, tmp_path)))
+    report = reporter(Output(), lambda share, what: shares.append((share, what)))
+    report(Event("one", 0.0))
+    report(Event("one", 0.25, seconds=0.01, kept=True))
+    report(Event("two", 0.5, n_steps=2000, n_updates=1000, loss=0.5, score=0.9))
+    report(Event("two", 1.0, seconds=5.0, written=(tmp_path, tmp_path)))
     assert shares == [(0.0, "one"), (0.25, "one"), (0.5, "two"), (1.0, "two")]
     assert [line.split() for line in capsys.readouterr().err.splitlines()] == [
         ["one", "kept"],

@@ -69,8 +69,8 @@ def compare(answer, capsys):
     assert names["rewards"] == answer["rewards"]
     assert round(names["optimum"], 10) == answer["optimum"]
     assert np.array_equal(names["observation"], pixels(answer["frames"][-1]))
-    wanted = [n for n, one in zip(space.goal_names, task.desired, strict=True) if one]
-    assert answer["desired"] == wanted
+    desired = [n for n, one in zip(space.goal_names, task.desired, strict=True) if one]
+    assert answer["desired"] == desired
     said = f"return {answer['return']:.2f}, optimum {answer['optimum']:.2f}, {steps} steps\n"
     assert capsys.readouterr().out == said
 

@@ -1,4 +1,4 @@
-"""The door: who may ask, how much, and what every answer carries."""
+"""The door: which requests pass, and which headers every answer has."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_many_games_at_once_leave_threads_for_the_page(monkeypatch):
         assert go_on.wait(30)
         return b"{}"
 
-    monkeypatch.setattr(app.boxman, "play", slow)
+    monkeypatch.setattr(app.game, "play", slow)
 
     async def ask():
         transport = httpx.ASGITransport(app.create_app())
@@ -215,5 +215,5 @@ def test_a_failure_of_the_server_has_the_shape_of_errors(client, monkeypatch):
     assert "ZeroDivisionError" in response.json()["error"]["message"]
     assert response.headers["x-content-type-options"] == "nosniff"
     assert response.headers["cache-control"] == "no-store"
-    with pytest.raises(ZeroDivisionError):  # and the terminal does say more
+    with pytest.raises(ZeroDivisionError):  # and the terminal shows it
         asyncio.run(ask(raised=True))

@@ -17,7 +17,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from playground_client import CORRIDOR, Client
 
 N_EXAMPLES = int(os.environ.get("PLAYGROUND_EXAMPLES", "60"))
-"""Requests a route; a longer run is set from outside."""
+"""Requests per route; the environment variable asks for a longer run."""
 
 LOCAL = "http://127.0.0.1"
 CLIENT = Client()

@@ -66,7 +66,7 @@ BAD_WORLDS = {
     "an unknown goal": (
         changed(tasks=[{"name": "top", "goals": ["A", "X"]}]),
         "world.tasks[0].goals[1]",
-        "'X', which is no goal",
+        "'X', which is not a goal",
     ),
     "a goal twice": (
         changed(tasks=[{"name": "top", "goals": ["A", "A"]}]),
@@ -84,7 +84,7 @@ BAD_WORLDS = {
         "7 entries, expected at most 6",
     ),
     "steps that pay": (changed(step_reward=0.1), "world.step_reward", "expected at most -1e-06"),
-    "steps that are free": (changed(step_reward=0), "world.step_reward", "walking for ever"),
+    "steps that are free": (changed(step_reward=0), "world.step_reward", "walking forever"),
     "a lone large reward": (changed(r_universal=1001), "world.r_universal", ""),
     "equal rewards": (changed(r_empty=2.0), "world.r_empty", "must pay more"),
     "a low reward": (changed(r_universal=-0.2), "world.r_universal", "must pay more"),
@@ -153,7 +153,7 @@ def test_an_expression_that_is_too_long_is_refused(client):
         (b'{"world": {}, "expression": "\\ud800"}', 400),
     ],
 )
-def test_a_body_that_is_no_request_is_refused(client, body, status):
+def test_a_body_that_is_not_a_request_is_refused(client, body, status):
     response = client.request(
         "POST", "/api/solve", content=body, headers={"Content-Type": "application/json"}
     )

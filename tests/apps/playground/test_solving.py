@@ -37,20 +37,20 @@ def ways_to(world, goal):
 
 
 def expected(world, expression):
-    """V* of every cell, null where there is none, and the goals wanted, from the document alone."""
+    """V* of every cell, or None, and the desired goals, from the document alone."""
     formula = parse(expression)
     step, high = world.get("step_reward", -0.1), world.get("r_universal", 2.0)
     low = step if world.get("r_empty") is None else world["r_empty"]
     best, desired = {}, []
     for goal in world["goals"]:
         label = {task["name"]: goal["name"] in task["goals"] for task in world["tasks"]}
-        wanted = formula.evaluate(
+        pays = formula.evaluate(
             {name: int(one) for name, one in label.items()}, universal=-1, empty=0
         )
-        if wanted & 1:
+        if pays & 1:
             desired.append(goal["name"])
         for cell, moves in ways_to(world, goal).items():
-            paid = (high if wanted & 1 else low) + step * (moves + 1)
+            paid = (high if pays & 1 else low) + step * (moves + 1)
             best[cell] = max(best.get(cell, -np.inf), paid)
     width = len(world["map"][0])
     cells = [(i // width, i % width) for i in range(len(world["map"]) * width)]
@@ -68,8 +68,7 @@ def walked(world, answer, start):
         total += rewards["step"]
         if action == 4:
             assert here in at, f"the agent stays at {here}, where no goal is"
-            wanted = at[here] in answer["desired"]
-            return total + rewards["desired" if wanted else "other"]
+            return total + rewards["desired" if at[here] in answer["desired"] else "other"]
         r, c = here[0] + MOVES[action][0], here[1] + MOVES[action][1]
         inside = 0 <= r < len(world["map"]) and 0 <= c < width
         here = (r, c) if inside and world["map"][r][c] == "." else here

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from taskalgebra.apps.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an old encoding shows ? for ◆, and goes on
+        if isinstance(stream, io.TextIOWrapper):  # an old encoding shows ? for ◆, and continues
             stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:

@@ -8,27 +8,27 @@ import typer
 
 from taskalgebra import __version__
 from taskalgebra.apps.cli import bench, check, evaluate, learn, listing, play, reproduce, solve
-from taskalgebra.apps.cli.commands import add, told
+from taskalgebra.apps.cli.commands import add, epilog
 
 EXAMPLES = (
-    ('solve "top ^ left"', "see a task being solved that nobody learned"),
-    ("list", "see what there is"),
-    ("reproduce all", "make every result of the paper anew"),
-    ("solve --help", "how a command is used"),
+    ('solve "top ^ left"', "solve a task that was never learned"),
+    ("list", "see worlds, skills and figures"),
+    ("reproduce all", "reproduce every result of the paper"),
+    ("solve --help", "see how to use a command"),
 )
 
 app = typer.Typer(
     name="taskalgebra",
     help="Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT.",
     no_args_is_help=True,
-    epilog=told(EXAMPLES),
+    epilog=epilog(EXAMPLES),
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked: bool) -> None:
+    if asked:
         typer.echo(f"taskalgebra {__version__}")
         raise typer.Exit()
 
@@ -43,14 +43,11 @@ def taskalgebra(
     """Zero-shot composition of reinforcement-learning tasks with AND, OR and NOT."""
 
 
-for command in (
-    (solve.solve, solve.EXAMPLES),
-    (learn.learn, learn.EXAMPLES),
-    (evaluate.evaluate, evaluate.EXAMPLES),
-    (check.check, check.EXAMPLES),
-    (reproduce.reproduce, reproduce.EXAMPLES),
-    (play.play, play.EXAMPLES),
-    (bench.bench, bench.EXAMPLES),
-    (listing.list_, listing.EXAMPLES),
-):
-    add(app, command[0], examples=command[1])
+add(app, solve.solve, solve.EXAMPLES)
+add(app, learn.learn, learn.EXAMPLES)
+add(app, evaluate.evaluate, evaluate.EXAMPLES)
+add(app, check.check, check.EXAMPLES)
+add(app, reproduce.reproduce, reproduce.EXAMPLES)
+add(app, play.play, play.EXAMPLES)
+add(app, bench.bench, bench.EXAMPLES)
+add(app, listing.list_, listing.EXAMPLES)

@@ -22,9 +22,9 @@ RUNNER = "run_all.py"
 RECORDS = "TASKALGEBRA_BENCH_RECORDS"  # the variable that benchmarks/report.py reads
 PACKAGES = ("boolean", "dd", "playwright", "pygame", "scipy", "torch")  # of the extra `bench`
 EXAMPLES = (
-    ("bench", "all of them: some minutes"),
-    ("bench imports planning", "two of them"),
-    ("bench imports --json", "figures and bars, for a script"),
+    ("bench", "all benchmarks: a few minutes"),
+    ("bench imports planning", "two benchmarks"),
+    ("bench imports --json", "figures and bars as JSON, for a script"),
 )
 
 
@@ -37,13 +37,13 @@ def bench(
     benchmarks: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME", autocompletion=_complete, help="Which; by default all of them."
+            metavar="NAME", autocompletion=_complete, help="Benchmarks to run; by default all."
         ),
     ] = None,
     clone: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", file_okay=False, help="The clone; by default this directory is tried."
+            metavar="DIR", file_okay=False, help="A clone; by default the current directory."
         ),
     ] = None,
     json: Json = False,
@@ -51,21 +51,20 @@ def bench(
 ) -> int:
     """Measure the speed claims of the library.
 
-    The exit code is 1 if one falls short. Benchmarks are part of the repository, not of the
+    The exit code is 1 if a claim is missed. Benchmarks are part of the repository, not of the
     installed package, and need the extra `bench`.
     """
     directory = _directory(clone)
     if directory is None:
-        where = "the current directory" if clone is None else clone
         raise Failure(
-            f"no benchmarks in {where}: they are part of the repository, not of the package; run "
-            f"this in a clone, or give --clone DIR"
+            f"no benchmarks in {clone or 'the current directory'}: they are part of the "
+            f"repository, not of the package; run this in a clone, or give --clone DIR"
         )
     known = names(directory)
-    for name in benchmarks or []:
+    chosen = benchmarks or known
+    for name in chosen:
         if name not in known:
             raise typer.BadParameter(f"no benchmark {name!r}; there are {', '.join(known)}")
-    chosen = benchmarks or known
     for name in chosen:
         missing = [p for p in _needs(directory / f"{name}.py") if find_spec(p) is None]
         if missing:
@@ -86,7 +85,7 @@ def bench(
 
 
 def _directory(clone: Path | None) -> Path | None:
-    """Where the benchmarks are: in the clone that is given, here, or where the package is from."""
+    """The benchmarks of the given clone, of this directory, or of the installed clone."""
     places = [clone] if clone is not None else [Path(), Path(__file__).parents[4]]
     for place in places:
         if (place / "benchmarks" / RUNNER).is_file():
@@ -95,7 +94,7 @@ def _directory(clone: Path | None) -> Path | None:
 
 
 def names(directory: Path) -> list[str]:
-    """The benchmarks of a directory: the files that can be run and do not run the others."""
+    """The benchmarks of a directory: its scripts, without the one that runs them all."""
     return sorted(
         path.stem
         for path in directory.glob("*.py")
@@ -110,7 +109,7 @@ def _needs(script: Path) -> list[str]:
 
 
 def _run(script: Path, *, show: bool) -> tuple[int, list[dict[str, Any]]]:
-    """Run one in a process of its own; returns its exit code and its figures."""
+    """Run a benchmark in its own process; return its exit code and its figures."""
     with tempfile.TemporaryDirectory() as folder:
         records = Path(folder) / "records"
         done = subprocess.run(

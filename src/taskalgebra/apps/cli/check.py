@@ -1,4 +1,4 @@
-"""`taskalgebra check`: which assumptions of the paper a world keeps, and where it breaks them."""
+"""`taskalgebra check`: which assumptions of the paper a world meets, and where it breaks them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from taskalgebra.apps.cli import FAILED, OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet, Seed, Slip, Tasks, WorldArgument
-from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from taskalgebra.theory.goal_env import GoalEnv
 
 EXAMPLES = (
-    ("check", "Four Rooms keeps them all"),
-    ("check four-rooms --slip 0.1", "where moves slip, Theorem 3 does not apply"),
+    ("check", "Four Rooms meets them all"),
+    ("check four-rooms --slip 0.1", "with slips, Theorem 3 does not apply"),
     ("check maze.txt", "a map of your own"),
     (f"check {catalogue.SHIPPED[-1]}", "a video game, on one layout"),
 )
@@ -35,11 +35,11 @@ def check(
 ) -> int:
     """Test the paper's assumptions on a world.
 
-    The exit code is 1 if one of them fails. A world with random layouts is tested on the layout of
-    the seed.
+    The exit code is 1 if an assumption fails. A world with random layouts is tested on the layout
+    of the seed.
     """
     output = Output(json, quiet)
-    with output.waiting("opening the world; the first time, kernels are compiled"):
+    with output.waiting(OPENING):
         report, layout = _examined(world, tasks or [], slip, seed)
     rows: list[list[str | Text]] = [
         [
@@ -59,7 +59,7 @@ def check(
 
 
 def _examined(name: str, tasks: list[str], slip: float, seed: int) -> tuple[AssumptionReport, str]:
-    """The findings, and what to say of the layout that they are about."""
+    """The findings, and a note on the layout that was examined."""
     env: GoalEnv | None
     if name not in catalogue.ENTRIES and Path(name).is_dir():
         skills = catalogue.open_skills(name, tasks=tasks, slip_probability=slip)
@@ -71,13 +71,13 @@ def _examined(name: str, tasks: list[str], slip: float, seed: int) -> tuple[Assu
         return space.check(base), ""
     layout = None if env is None else env.one_layout(seed)
     if env is None or layout is None:
-        raise Failure(f"{name} is known only by playing it, so that nothing can be checked")
+        raise Failure(f"{name} is known only by playing it, so nothing can be checked")
     from taskalgebra.apps.cli.solution import on_layout
 
-    own = {  # where tasks end in goals of their own, each has a world of its own
+    own = {  # tasks that end only in their own goals have a world each
         each: replace(found.mdp, goal_reward=task.goal_reward)
         for each, task in base.items()
         if (found := env.one_layout(seed, task)) is not None
     }
-    told = "" if layout.fixed else f"Layouts are random; this is the layout of seed {seed}."
-    return on_layout(layout.mdp, space).check(own), told
+    note = "" if layout.fixed else f"Layouts are random; this is the layout of seed {seed}."
+    return on_layout(layout.mdp, space).check(own), note

@@ -1,4 +1,4 @@
-"""What all commands share: their options, their examples, and how errors are told."""
+"""What all commands share: options, examples, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _complete_world(incomplete: str) -> list[tuple[str, str]]:
     return catalogue.completions(incomplete)
 
 
-WORLD_HELP = "A name that `list worlds` shows, a text file with a map, or a directory with skills."
+WORLD_HELP = "A name from `list worlds`, a text file with a map, or a directory with skills."
+LEARNED_HELP = "A name from `list worlds`, or a text file with a map."
 WorldOption = Annotated[
     str,
     typer.Option("--world", "-w", metavar="NAME", autocompletion=_complete_world, help=WORLD_HELP),
@@ -30,13 +31,16 @@ WorldOption = Annotated[
 WorldArgument = Annotated[
     str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=WORLD_HELP)
 ]
+LearnedWorld = Annotated[
+    str, typer.Argument(metavar="WORLD", autocompletion=_complete_world, help=LEARNED_HELP)
+]
 Tasks = Annotated[
     list[str] | None,
     typer.Option(
         "--tasks",
         "-t",
         metavar="TASK",
-        help="A base task: the name of one, or NAME=GOAL,GOAL. Repeat it for more than one.",
+        help="A base task: a name, or NAME=GOAL,GOAL. Repeat for more than one.",
     ),
 ]
 Slip = Annotated[
@@ -47,51 +51,49 @@ Slip = Annotated[
         min=0.0,
         max=1.0,
         show_default=False,
-        help="How often a move goes astray; in Four Rooms and maps.",
+        help="Probability that a move slips; for Four Rooms and maps.",
     ),
 ]
 Episodes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Episodes to play; by default 1000, in open worlds 100."),
+    typer.Option(metavar="N", min=1, help="Episodes to play; default 1000, in open worlds 100."),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Equal seeds give equal results.")]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document instead of text and tables.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")
+    bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON with --json.")
 ]
 
 
 def usual_episodes(skills: Skills) -> int:
-    """How many episodes to play unless told: in open worlds they take longer."""
+    """Episodes to play by default: in open worlds they take longer."""
     return 1000 if skills.space.finite else 100
 
 
 GAME = catalogue.ENTRIES[catalogue.SHIPPED[0]]
 GAME_TASK = " ^ ".join(GAME.tasks[:2])
-"""A world that is played from pixels, and a task, for examples."""
+"""A world played from pixels, and a task of it, for examples."""
 Examples = Sequence[tuple[str, str]]
-"""Commands without `taskalgebra`, and what each does."""
+"""Commands, without `taskalgebra`, and what each does."""
 
 
 class Failure(Exception):
-    """A command cannot do what was asked; the text says why and what to do."""
+    """A command cannot do what was asked; the message says why and what to do."""
 
 
-def told(examples: Examples) -> str:
-    """Examples as the last part of a help page."""
+def epilog(examples: Examples) -> str:
+    """Examples as the end of a help page."""
     lines = [f"{escape(f'taskalgebra {given}')}\n    [dim]{does}[/dim]" for given, does in examples]
     return "\n".join(["[bold]Examples[/bold]", *lines])
 
 
-def add(app: typer.Typer, command: Callable[..., int], *, examples: Examples) -> None:
-    """Add a command under the name of its function; it returns its exit code."""
-    app.command(command.__name__.rstrip("_"), epilog=told(examples))(_guarded(command))
+def add(app: typer.Typer, command: Callable[..., int], examples: Examples) -> None:
+    """Add a command, which returns its exit code, under the name of its function."""
+    app.command(command.__name__.rstrip("_"), epilog=epilog(examples))(_guarded(command))
 
 
 def _guarded(command: Callable[..., int]) -> Callable[..., None]:
-    """Turn what goes wrong into a sentence and an exit code."""
+    """Turn exceptions into a message and an exit code."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -101,14 +103,14 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
             print(f"\n{str(stopped) or 'stopped; finished results are kept'}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
-            raise  # a reader that has seen enough; typer knows what to do
+            raise  # the reader closed the pipe; typer handles it
         except (Failure, StoreError, OSError, ModuleNotFoundError) as error:
             print(f"taskalgebra: {error}", file=sys.stderr)
             code = FAILED
         except MemoryError as error:
             print(f"taskalgebra: not enough memory; ask for less ({error})", file=sys.stderr)
             code = FAILED
-        except ValueError as error:  # what was given makes no sense, says the library
+        except ValueError as error:  # the library refuses what was given
             print(f"taskalgebra: {error}", file=sys.stderr)
             code = USAGE
         if code != OK:

@@ -1,11 +1,13 @@
-"""`taskalgebra evaluate`: how good composed agents are, beside the optimum."""
+"""`taskalgebra evaluate`: the returns of composed agents, compared with the optimum."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taskalgebra.apps import desired_names
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
     GAME,
@@ -19,7 +21,7 @@ from taskalgebra.apps.cli.commands import (
     WorldOption,
     usual_episodes,
 )
-from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -28,11 +30,11 @@ if TYPE_CHECKING:
     from taskalgebra.skills.skills import Skills
 
 MOST = 256
-"""Tasks that `--all` is willing to play."""
+"""Tasks that `--all` plays at most."""
 EXAMPLES = (
     ('evaluate "top & left" "top ^ left"', "two tasks of Four Rooms"),
     ("evaluate --all", "all 16 tasks of Four Rooms"),
-    ("evaluate --world rooms", "the base tasks of skills that were saved in rooms/"),
+    ("evaluate --world rooms", "the base tasks of skills saved in rooms/"),
     (f'evaluate "{GAME_TASK}" --world {GAME.name} --episodes 1000 --json', "networks, as JSON"),
 )
 
@@ -40,29 +42,29 @@ EXAMPLES = (
 def evaluate(
     expressions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EXPR", help="Tasks; by default the base tasks."),
+        typer.Argument(metavar="EXPR", help="Tasks to play; by default the base tasks."),
     ] = None,
     world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
     all_: Annotated[
-        bool, typer.Option("--all", help="Every task that the base tasks can express.")
+        bool, typer.Option("--all", help="Play every task that the base tasks express.")
     ] = False,
     episodes: Episodes = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Play episodes of tasks, and compare returns with the optimum."""
+    """Play episodes of tasks, and compare their returns with the optimum."""
     if all_ and expressions:
-        raise typer.BadParameter("--all takes every task; leave the expressions out")
+        raise typer.BadParameter("--all plays every task; leave the expressions out")
     output = Output(json, quiet)
     from taskalgebra.logic.text import quote
 
-    with output.waiting("opening the world; the first time, kernels are compiled"):
+    with output.waiting(OPENING):
         skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
-        wanted = expressions or [quote(name) for name in skills]
-        agents = _all_agents(skills) if all_ else [skills[text] for text in wanted]
+        texts = expressions or [quote(name) for name in skills]
+        agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
     n_episodes = episodes or usual_episodes(skills)
     found = played(output, agents, n_episodes, seed)
     show(output, agents, found)
@@ -83,7 +85,7 @@ def _all_agents(skills: Skills) -> list[Agent]:
 
     if skills.n_expressible > MOST or len(skills) > 4:
         raise ValueError(
-            f"these base tasks express {skills.n_expressible:,} tasks; --all plays at most {MOST}, "
+            f"these base tasks express {skills.n_expressible:,} tasks; --all plays at most {MOST}; "
             f"give expressions instead"
         )
     different: dict[bytes, Agent] = {}
@@ -91,10 +93,9 @@ def _all_agents(skills: Skills) -> list[Agent]:
         if function not in skills:
             continue
         agent = skills[function]
-        key = agent.task.goal_reward.tobytes()
-        simpler = key not in different or len(str(function)) < len(str(different[key].expression))
-        if simpler:
-            different[key] = agent
+        known = different.setdefault(agent.task.goal_reward.tobytes(), agent)
+        if len(str(function)) < len(str(known.expression)):
+            different[agent.task.goal_reward.tobytes()] = agent
     return list(different.values())
 
 
@@ -110,31 +111,22 @@ def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> lis
 
 def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
     """Print one line per task."""
-    columns = {
-        "task": "left",
-        "wants": "right",
-        "return": "right",
-        "± s.e.": "right",
-        "optimum": "right",
-        "success": "right",
-        "steps": "right",
-    }
+    numbers = ["wants", "return", "± s.e.", "optimum", "success", "steps"]
     cut = any(one.unfinished for one in found)
-    if cut:
-        columns["cut off"] = "right"
-    rows = []
-    for agent, one in zip(agents, found, strict=True):
-        space = agent.task.space
-        row = [
+    columns = {"task": "left"} | dict.fromkeys([*numbers, "cut off"] if cut else numbers, "right")
+    rows = [
+        [
             str(agent.expression),
-            f"{int(agent.task.desired.sum())} of {space.n_goals}",
+            f"{int(agent.task.desired.sum())} of {agent.task.space.n_goals}",
             f"{one.mean_return:.4f}",
             _number(one.standard_error),
             _number(one.optimal_return),
             f"{100 * one.success_rate:.1f} %",
             f"{one.mean_steps:.1f}",
+            *([str(one.unfinished)] if cut else []),
         ]
-        rows.append([*row, str(one.unfinished)] if cut else row)
+        for agent, one in zip(agents, found, strict=True)
+    ]
     output.table(columns, rows)
 
 
@@ -143,16 +135,6 @@ def _number(value: float) -> str:
 
 
 def document(agent: Agent, one: Evaluation) -> dict[str, Any]:
-    """What `--json` says of a task."""
-    names = agent.task.space.goal_names
-    return {
-        "expression": str(agent.expression),
-        "desired": [name for name, d in zip(names, agent.task.desired, strict=True) if d],
-        "mean_return": one.mean_return,
-        "standard_error": one.standard_error,
-        "optimal_return": one.optimal_return,
-        "success_rate": one.success_rate,
-        "mean_steps": one.mean_steps,
-        "unfinished": one.unfinished,
-        "episodes": one.episodes,
-    }
+    """What `--json` prints about a task."""
+    found = {"expression": str(agent.expression), "desired": desired_names(agent.task)}
+    return found | asdict(one)

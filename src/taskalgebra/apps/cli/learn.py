@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -15,18 +14,17 @@ from taskalgebra.apps.cli.commands import (
     GAME,
     Failure,
     Json,
+    LearnedWorld,
     Quiet,
     Seed,
     Slip,
     Tasks,
-    WorldArgument,
     usual_episodes,
 )
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.learning.deep.settings import DeepSettings
     from taskalgebra.learning.learner import Learner
     from taskalgebra.skills.skills import Skills
     from taskalgebra.theory.goal_env import GoalEnv
@@ -35,9 +33,9 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("learn --out rooms", "Four Rooms by Q-learning, saved in rooms/"),
     ("learn maze.txt --out maze --steps 100000", "a map of your own, 100,000 steps per task"),
-    ("learn four-rooms --slip 0.1 --out slippery", "where moves slip"),
-    (f"learn {GAME.name} --out game --seed 1", "networks, from pixels: some minutes"),
-    ('solve "top ^ left" --world rooms', "what to do with them"),
+    ("learn four-rooms --slip 0.1 --out slippery", "with slips"),
+    (f"learn {GAME.name} --out game --seed 1", "networks, from pixels: a few minutes"),
+    ('solve "top ^ left" --world rooms', "compose the saved skills"),
 )
 
 
@@ -45,26 +43,26 @@ def learn(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where to save the skills.")
     ],
-    world: WorldArgument = catalogue.DEFAULT,
+    world: LearnedWorld = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
     steps: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tables: steps to learn each task for."),
+        typer.Option(metavar="N", min=1, help="Tables: steps per task."),
     ] = None,
     episodes: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tables: episodes to learn each task for."),
+        typer.Option(metavar="N", min=1, help="Tables: episodes per task."),
     ] = None,
     updates: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Networks: gradient steps.")
     ] = None,
     settings: Annotated[
         Literal["fast", "paper"],
-        typer.Option(metavar="fast|paper", help="Networks: our settings, or the paper's own."),
+        typer.Option(metavar="fast|paper", help="Networks: our settings, or the paper's."),
     ] = "fast",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do not resume learning that was stopped.")
+        bool, typer.Option("--fresh", help="Start from scratch instead of resuming.")
     ] = False,
     seed: Seed = 0,
     json: Json = False,
@@ -72,8 +70,8 @@ def learn(
 ) -> int:
     """Learn base tasks by interaction (Algorithm 1) and save the skills.
 
-    Finite worlds are learned as tables, games from pixels as networks, which need torch. Learning
-    that was stopped resumes when the same command is given again.
+    Finite worlds are learned as tables, games as networks from pixels, which need torch. Learning
+    that was stopped resumes when the same command is run again.
     """
     output = Output(json, quiet)
     env = catalogue.open_world(world, slip_probability=slip)
@@ -83,7 +81,11 @@ def learn(
             raise typer.BadParameter(
                 "--updates and --settings are for networks; tables have --steps and --episodes"
             )
-        plan = _tables(steps, episodes)
+        from taskalgebra.learning.tabular import QLearning
+        from taskalgebra.theory.family import TableFamily
+
+        learner = QLearning(episodes=episodes, steps=steps)
+        plan = Plan(learner, TableFamily.FORMAT, ".npz")
     else:
         if steps or episodes:
             raise typer.BadParameter(
@@ -91,52 +93,39 @@ def learn(
             )
         plan = _networks(output, world, settings, updates)
     skills = _learned(output, env, base, plan, out, fresh, seed)
-    _tell(output, skills, world, out, seed)
+    _report(output, skills, world, out, seed)
     return OK
 
 
 class Plan(NamedTuple):
-    """What learns, the format of the skills, and how the files of its checkpoints end."""
+    """The learner, the format of the skills, and the suffix of the checkpoints."""
 
     learner: Learner
     format: str
     suffix: str
 
 
-def _tables(steps: int | None, episodes: int | None) -> Plan:
-    from taskalgebra.learning.tabular import QLearning
-    from taskalgebra.theory.family import TableFamily
-
-    return Plan(QLearning(episodes=episodes, steps=steps), TableFamily.FORMAT, ".npz")
-
-
 def _networks(output: Output, name: str, preset: str, updates: int | None) -> Plan:
-    """The network and the settings that shipped skills were trained with, or the paper's own."""
+    """The network and settings that shipped skills were trained with, or the paper's."""
     from taskalgebra.learning.deep.learner import DeepQ
     from taskalgebra.skills import store
     from taskalgebra.skills.making import load
 
     found = catalogue.recipe(name, paper=preset == "paper")
-    chosen, start = found or (DeepQ.paper() if preset == "paper" else DeepQ(), None)
-    settings = chosen.settings if updates is None else _short(chosen.settings, updates, preset)
+    learner, start = found or (DeepQ.paper() if preset == "paper" else DeepQ(), None)
+    if updates is not None:
+        settings = learner.settings
+        least = math.ceil(settings.n_envs / settings.steps_per_update)
+        if updates < least:
+            raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
+        # Short trainings have checkpoints, too.
+        iteration = min(settings.updates_per_iteration, max(least, updates // 5))
+        learner = learner.changed(n_updates=updates, updates_per_iteration=iteration)
     family = store.torch_module("taskalgebra.learning.deep.family").NetworkFamily
     if start is not None:
         output.note(f"starting from the network of the skills {start}")
-    learner = DeepQ(
-        chosen.network,
-        settings=settings,
-        start=None if start is None else load(catalogue.SHIPPED_AT / start),
-    )
+        learner = learner.changed(start=load(catalogue.SHIPPED_AT / start))
     return Plan(learner, family.FORMAT, ".safetensors")
-
-
-def _short(settings: DeepSettings, updates: int, preset: str) -> DeepSettings:
-    """The settings for this number of gradient steps; short trainings have checkpoints, too."""
-    least = math.ceil(settings.n_envs / settings.steps_per_update)
-    if updates < least:
-        raise typer.BadParameter(f"--updates must be at least {least} with --settings {preset}")
-    iteration = min(settings.updates_per_iteration, max(least, updates // 5))
-    return replace(settings, n_updates=updates, updates_per_iteration=iteration)
 
 
 def _learned(
@@ -148,7 +137,7 @@ def _learned(
     fresh: bool,
     seed: int,
 ) -> Skills:
-    """Learn and save; checkpoints are kept beside the skills until these are there."""
+    """Learn and save; checkpoints are kept beside the skills until these are saved."""
     from taskalgebra.learning.checkpoint import CheckpointError
     from taskalgebra.skills import store
     from taskalgebra.skills.making import learn
@@ -158,9 +147,12 @@ def _learned(
     _refuse_strangers(folder, plan.suffix)
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    resumed = any(folder.glob(f"*{plan.suffix}"))
-    if resumed:
-        output.note(f"resuming from {folder}; --fresh would start anew")
+
+    def checkpoints() -> bool:
+        return any(folder.glob(f"*{plan.suffix}"))
+
+    if checkpoints():
+        output.note(f"resuming from {folder}; --fresh starts from scratch")
     try:
         with output.progress("learning") as meter:
             skills = learn(
@@ -172,17 +164,15 @@ def _learned(
                 listener=lambda event: meter(event.share, f"learning {event.what}"),
             )
     except KeyboardInterrupt:
-        if not any(folder.glob(f"*{plan.suffix}")):
-            raise KeyboardInterrupt(
-                "stopped before the first checkpoint; give the same command to start again"
-            ) from None
         raise KeyboardInterrupt(
             f"stopped; what was learned is in {folder}, and the same command resumes from there"
+            if checkpoints()
+            else "stopped before the first checkpoint; run the same command to start again"
         ) from None
     except CheckpointError as error:
-        raise Failure(f"{error}; --fresh starts anew") from error
+        raise Failure(f"{error}; --fresh starts from scratch") from error
     except ValueError as error:
-        kept = f"; checkpoints are in {folder}" if any(folder.glob(f"*{plan.suffix}")) else ""
+        kept = f"; checkpoints are in {folder}" if checkpoints() else ""
         raise Failure(f"{error}{kept}") from error
     skills.save(out)
     shutil.rmtree(folder, ignore_errors=True)
@@ -190,25 +180,25 @@ def _learned(
 
 
 def _refuse_strangers(folder: Path, suffix: str) -> None:
-    """Take no directory for checkpoints that holds other things: it is removed in the end."""
+    """Refuse a directory for checkpoints that holds other files: it is removed at the end."""
     for path in folder.glob("*"):
         if path.suffix not in (suffix, ".tmp"):
             raise Failure(
-                f"{folder} is where checkpoints would be kept, and it holds other files, such as "
-                f"{path.name!r}; give another --out"
+                f"checkpoints would go to {folder}, which holds other files, such as "
+                f"{path.name!r}; choose another --out"
             )
 
 
-def _tell(output: Output, skills: Skills, world: str, out: Path, seed: int) -> None:
+def _report(output: Output, skills: Skills, world: str, out: Path, seed: int) -> None:
     from taskalgebra.apps.cli.evaluate import document, played, show
     from taskalgebra.logic.text import quote
 
     agents = [skills[quote(name)] for name in skills]
-    last = list(skills)[-1]
     found = played(output, agents, usual_episodes(skills), seed)
     show(output, agents, found)
-    tried = f"~{quote(last)}" if skills.can_negate else " | ".join(quote(name) for name in skills)
-    output.line(f'saved in {out}; try: taskalgebra solve "{tried}" --world {out}')
+    names = [quote(name) for name in skills]
+    example = f"~{names[-1]}" if skills.can_negate else " | ".join(names)
+    output.line(f'saved in {out}; try: taskalgebra solve "{example}" --world {out}')
     output.figures(
         {
             "world": world,

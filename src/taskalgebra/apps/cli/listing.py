@@ -1,4 +1,4 @@
-"""`taskalgebra list`: what there is by name."""
+"""`taskalgebra list`: worlds, skills, tasks and figures by name."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from taskalgebra.apps import desired_names
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Json, Quiet, WorldOption
-from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.folder import MANIFEST
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.theory.tasks import Task
 
+MOST = 8
+"""Goals that are named before the rest is only counted."""
 EXAMPLES = (
     ("list", "worlds, skills, and figures to reproduce"),
-    ("list tasks", "the goals and tasks of Four Rooms"),
-    ("list tasks --world maze.txt", "of a map of your own"),
-    ("list figures --json", "for a script"),
+    ("list tasks", "the tasks and goals of Four Rooms"),
+    ("list tasks --world maze.txt", "those of a map of your own"),
+    ("list figures --json", "figures as JSON, for a script"),
 )
 
 
@@ -55,7 +58,7 @@ def _worlds(output: Output) -> list[dict[str, Any]]:
     output.table(
         {"world": "left", "what it is": "left", "goals": "right", "base tasks": "left"},
         [[e.name, e.title, str(e.n_goals), ", ".join(e.tasks)] for e in entries],
-        title="Worlds, for --world; or a text file with a map",
+        title="Worlds, for --world (or a text file with a map)",
     )
     return [
         {"name": e.name, "title": e.title, "n_goals": e.n_goals, "base_tasks": e.tasks}
@@ -64,36 +67,33 @@ def _worlds(output: Output) -> list[dict[str, Any]]:
 
 
 def _skills(output: Output) -> list[dict[str, Any]]:
-    shipped = [(e.name, "networks, come with the library") for e in catalogue.ENTRIES.values()]
-    found = [pair for pair in shipped if catalogue.ENTRIES[pair[0]].networks]
     saved = sorted(path.parent for path in Path().glob(f"*/{MANIFEST}"))
+    found = [(name, "networks that come with the library") for name in catalogue.SHIPPED]
     found += [(str(path), "saved in this directory") for path in saved]
     output.table(
         {"skills": "left", "where from": "left"},
         found,
-        title="Skills, for --world; all other worlds are planned at once",
+        title="Skills, for --world (all other worlds are planned on the spot)",
     )
     return [{"name": name, "about": about} for name, about in found]
 
 
 def _tasks(output: Output, world: str) -> dict[str, Any]:
     from taskalgebra.logic.text import quote
+    from taskalgebra.validation import listed
 
-    with output.waiting("opening the world"):
+    with output.waiting(OPENING):
         goals, named, base = _goals_and_tasks(world)
-    wants = {
-        name: [goal for goal, one in zip(goals, task.desired, strict=True) if one]
-        for name, task in named.items()
-    }
+    wants = {name: desired_names(task) for name, task in named.items()}
     output.table(
         {"task": "left", "": "left", "wants": "left"},
         [
-            [quote(name), "base task" if name in base else "", _listed(some)]
+            [quote(name), "base task" if name in base else "", listed(some, MOST)]
             for name, some in wants.items()
         ],
         title=f"Tasks of {world}",
     )
-    output.line(f"Goals: {_listed(goals)}")
+    output.line(f"Goals: {listed(goals, MOST)}")
     return {"world": world, "goals": goals, "base_tasks": base, "tasks": wants}
 
 
@@ -104,11 +104,6 @@ def _goals_and_tasks(world: str) -> tuple[list[str], dict[str, Task], list[str]]
     opened = catalogue.open_world(world)
     base = catalogue.base_tasks(world, opened)
     return list(opened.space.goal_names), {**base, **opened.tasks}, list(base)
-
-
-def _listed(names: list[str], most: int = 8) -> str:
-    more = f", … ({len(names)} in all)" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _figures(output: Output, *, all_: bool) -> dict[str, list[str]]:

@@ -1,8 +1,8 @@
 """What a command prints: text and tables for people, one JSON document for programs.
 
-Results go to stdout, all else to stderr.  With `--json` stdout holds the document and nothing else;
-with `--quiet` only errors are printed, and the document if it is asked for too.  A progress bar is
-shown on a terminal only, and only for work that takes longer than two seconds.
+Results go to stdout, everything else to stderr.  With `--json`, stdout holds the document and
+nothing else; with `--quiet`, only errors are printed, and the document if it is asked for too.  A
+progress bar appears only on a terminal, and only for work that takes longer than two seconds.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 2.0
-"""Seconds of work that need no progress bar."""
+"""Seconds of work before a progress bar appears."""
 LOOK = 0.5
-"""Seconds before a first guess at how long the work will take."""
+"""Seconds before the first estimate of how long the work takes."""
+OPENING = "opening the world; on first use, kernels are compiled"
 
 
 @final
@@ -45,7 +46,7 @@ class Output:
         self.err = Console(file=sys.stderr, highlight=False, emoji=False, stderr=True)
         for console in (self.out, self.err):
             if not console.is_terminal:
-                console.width = 10_000  # a pipe has no edge to wrap at
+                console.width = 10_000  # lines in a pipe are not wrapped
 
     def line(self, text: str | Text = "") -> None:
         """Print a line of text, without markup."""
@@ -53,7 +54,7 @@ class Output:
             self.out.print(text, markup=False)
 
     def ansi(self, text: str) -> None:
-        """Print text with colours of its own, as far as the terminal has them."""
+        """Print text with ANSI colours, as far as the terminal shows them."""
         if self.text:
             self.out.print(Text.from_ansi(text), crop=False, no_wrap=True)
 
@@ -68,7 +69,7 @@ class Output:
         return self.out.color_system is not None and not self.out.no_color
 
     def note(self, text: str) -> None:
-        """Say something by the way, on stderr."""
+        """Print a remark on stderr."""
         if not self.quiet:
             self.err.print(text, markup=False)
 
@@ -104,13 +105,13 @@ class Output:
         self.out.file.write("\n".join(lines[title is None :]) + "\n")
 
     def figures(self, document: Mapping[str, Any]) -> None:
-        """Print the JSON document, if it was asked for; numbers that are not finite become null."""
+        """Print the JSON document, if asked for; numbers that are not finite become null."""
         if self.json:
             print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
 
     @contextmanager
     def waiting(self, what: str) -> Iterator[None]:
-        """A word on a terminal while something takes longer than a moment."""
+        """Show what is being done, on a terminal, if it takes longer than a moment."""
         if self.quiet or not self.err.is_terminal:
             yield
             return
@@ -127,7 +128,7 @@ class Output:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Meter]:
-        """A meter to tell the share of the work that is done; its bar is wiped away at the end."""
+        """A meter that takes the share of work done; its bar is cleared at the end."""
         meter = Meter(what, self.err if self.err.is_terminal and not self.quiet else None)
         try:
             yield meter
@@ -137,41 +138,41 @@ class Output:
 
 @final
 class Meter:
-    """A progress bar with the time left, for work that turns out to be slow."""
+    """A progress bar with the time left, for work that proves slow."""
 
     def __init__(self, what: str, console: Console | None) -> None:
-        """Start the clock; without a console nothing is ever shown."""
+        """Start the clock; without a console, nothing is shown."""
         self.what, self.console = what, console
-        self.start = self._told_at = time.monotonic()
+        self.start = self._reported_at = time.monotonic()
         self._share = 0.0
         self._bar: Progress | None = None
         self._lock = Lock()
-        self._timer = Timer(PATIENCE, self._appear)  # work may be slow without telling anything
+        self._timer = Timer(PATIENCE, self._appear)  # slow work may report nothing
         self._timer.daemon = True
         if console is not None:
             self._timer.start()
 
     def __call__(self, share: float, what: str | None = None) -> None:
-        """Tell the share done, from 0 to 1, and what is being done now."""
+        """Report the share done, from 0 to 1, and what is being done now."""
         if self.console is None:
             return
         self.what, self._share = what or self.what, min(max(share, 0.0), 1.0)
-        self._told_at = time.monotonic()
-        elapsed = self._told_at - self.start
+        self._reported_at = time.monotonic()
+        elapsed = self._reported_at - self.start
         if self._share and elapsed > LOOK and elapsed / self._share > PATIENCE:
             self._appear()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._share, description=self.what)
 
     def __str__(self) -> str:
-        """The time left, at the pace so far."""
+        """The time left at the pace so far."""
         if not self._share:
             return ""
-        total = (self._told_at - self.start) / self._share
+        total = (self._reported_at - self.start) / self._share
         return f"about {duration(total - (time.monotonic() - self.start))} left"
 
     def _appear(self) -> None:
-        """Show the bar; it asks for the time left by itself."""
+        """Show the bar, which asks for the time left itself."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         with self._lock:
@@ -187,10 +188,10 @@ class Meter:
             number = bar.add_task(self.what, total=1.0, left=self)
             bar.update(number, completed=self._share, description=self.what)
             bar.start()
-            self._bar = bar  # only now: the work tells its share on another thread
+            self._bar = bar  # only now: the work reports on another thread
 
     def close(self) -> None:
-        """Wipe the bar away."""
+        """Clear the bar."""
         if self.console is None:
             return
         self._timer.cancel()
@@ -211,7 +212,7 @@ def duration(seconds: float) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Plain data for JSON, from mappings, sequences, arrays and numbers."""
+    """Mappings, sequences, arrays and numbers as plain data for JSON."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, str | bool | int) or value is None:

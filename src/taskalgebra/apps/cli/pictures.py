@@ -16,17 +16,17 @@ from taskalgebra.paper.figures.solution import FILM, Map, draw, draw_game, write
 from taskalgebra.worlds.finite import NO_GOAL
 
 EPISODES = 3
-"""Of a film of a game that has no start of its own."""
+"""Of a film of a game, unless a start is chosen."""
 
 
 def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int | None) -> None:
-    """Write what the name of the file asks for.
+    """Write a picture or a film, by the suffix of the file.
 
     Args:
         solution: what to draw.
         episode: what the agent does in the film, or on the game's board.
-        path: where to; its end says what.
-        seed: a film of a game shows further episodes, of the seeds that follow; None for one.
+        path: the file; its suffix says what to draw.
+        seed: a film of a game shows more episodes, with the next seeds; None for only one.
 
     Raises:
         Failure: the file cannot be written.
@@ -42,13 +42,13 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
 
 def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) -> None:
     layout, moving = solution.layout, path.suffix.lower() == FILM
-    success = episode.goal >= 0 and bool(solution.wanted[episode.goal])
+    success = episode.goal >= 0 and bool(solution.desired[episode.goal])
     walked = episode.cells(solution)
     if layout is None or layout.image is None:
         shown = map_of(solution)
         if moving:
             write_film(shown, walked, success, path)
-        else:  # where a start was chosen, its path is of interest
+        else:  # draw the path where a start was chosen
             write(draw(shown, path=walked if seed is None else None), path)
     elif moving:
         walks = [_walk(solution, episode)]
@@ -66,7 +66,7 @@ def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) ->
 
 
 def map_of(solution: Solution, note: str = "") -> Map:
-    """What a picture of a solution needs."""
+    """The map of a solution, for drawing."""
     mdp = solution.task.space.mdp
     earned, best = (values[mdp.starts].mean() for values in (solution.returns, solution.optimum))
     return Map.of(
@@ -74,13 +74,13 @@ def map_of(solution: Solution, note: str = "") -> Map:
         str(solution.agent.expression),
         solution.values,
         solution.actions,
-        solution.wanted,
+        solution.desired,
         note or f"mean return {earned:.4f}, optimum {best:.4f}",
     )
 
 
 def _walk(solution: Solution, episode: Episode) -> Walk:
-    """An episode of a game, up to its goal, as a film shows it."""
+    """An episode of a game, up to its goal, for a film."""
     goals = solution.task.space.mdp.goal_of_state[list(episode.states)]
     reached = goals != NO_GOAL
     n = int(np.argmax(reached)) + 1 if reached.any() else len(goals)

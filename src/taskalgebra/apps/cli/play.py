@@ -13,14 +13,14 @@ from taskalgebra.apps.cli.output import Output
 
 EXAMPLES = (
     ("play", "open the playground in the browser"),
-    ("play --no-browser --port 8000", "only print its address, http://127.0.0.1:8000/"),
+    ("play --no-browser --port 8000", "serve at http://127.0.0.1:8000/ without opening it"),
 )
 
 
 def play(
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Port; by default the first free one from 8765 on."),
+        typer.Option(min=0, max=65535, help="Port; default: the first free one from 8765."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
@@ -28,7 +28,7 @@ def play(
 ) -> int:
     """Open a page in the browser to edit a world, write tasks and watch agents act.
 
-    The page is served by this machine to this machine alone.  Stop it with Ctrl-C.
+    Only this machine can reach the page. Stop it with Ctrl-C.
     """
     for package in ("fastapi", "uvicorn", "orjson"):
         if find_spec(package) is None:

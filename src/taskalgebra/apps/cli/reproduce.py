@@ -14,6 +14,7 @@ from rich.text import Text
 from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.output import Meter, Output
+from taskalgebra.folder import StoreError
 from taskalgebra.paper.reproduce import ABOUT, ALL, DEEP, Options, figures_of
 from taskalgebra.paper.reproduce import reproduce as run
 from taskalgebra.progress import Event, Listener
@@ -28,9 +29,9 @@ WIDTH = 96
 PART = 24  # columns for the name of a part
 EXAMPLES = (
     ("reproduce", "everything, and report/index.html; finished results are kept"),
-    ("reproduce all --fresh --out /tmp/paper", "everything anew, elsewhere: some minutes"),
-    ("reproduce figure-3", "one figure, with the experiments and claims that belong to it"),
-    ("reproduce deep --train", "the networks too, trained from nothing: an hour"),
+    ("reproduce all --fresh --out /tmp/paper", "everything from scratch, elsewhere: some minutes"),
+    ("reproduce figure-3", "one figure, with its experiments and claims"),
+    ("reproduce deep --train", "with networks trained from scratch: an hour"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 
@@ -49,22 +50,20 @@ def reproduce(
         typer.Option(
             file_okay=False,
             metavar="DIR",
-            help=f"results/ and report/ go below it (default: here; with --quick: {QUICK}).",
+            help=f"Parent of results/ and report/ (default: here; with --quick: {QUICK}).",
         ),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run again what is already there, too.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run finished experiments again.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Toy size: a look at the whole in seconds.")
+        bool, typer.Option("--quick", help="Toy size: see everything run in seconds.")
     ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Threads; results do not depend on it.")] = 2,
     train: Annotated[
         bool,
         typer.Option(
             "--train",
-            help="Train the networks first, in results/deep/skills, and evaluate them instead of "
-            "those that come with the library; a training that was stopped goes on.",
+            help="Train networks in results/deep/skills and evaluate these instead of those that "
+            "come with the library; a training that was stopped resumes.",
         ),
     ] = False,
     skills: Annotated[
@@ -79,8 +78,6 @@ def reproduce(
     quiet: Quiet = False,
 ) -> int:
     """Run the paper's experiments, draw its figures, judge its claims, and write the report."""
-    from taskalgebra.folder import StoreError
-
     if train and skills:
         raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
@@ -88,11 +85,11 @@ def reproduce(
     _check(what, options)
     with output.progress("starting") as meter:
         try:
-            outcome = run(what, options, teller(output, meter))
+            outcome = run(what, options, reporter(output, meter))
         except StoreError as error:
             hint = "train them with: taskalgebra reproduce deep --train"
             raise Failure(f"{error}; {hint}") from error
-        except ValueError as error:  # the usage was checked, so it is a result
+        except ValueError as error:  # usage was checked, so a result is damaged
             raise Failure(str(error)) from error
     _print(outcome, options, output)
     output.figures(_document(what, outcome, options))
@@ -100,7 +97,7 @@ def reproduce(
 
 
 def _check(what: str, options: Options) -> None:
-    """Tell wrong usage, exit code 2, before anything is begun."""
+    """Report wrong usage, exit code 2, before anything starts."""
     try:
         deep = DEEP in figures_of(what)
     except ValueError as error:
@@ -109,10 +106,10 @@ def _check(what: str, options: Options) -> None:
         raise typer.BadParameter(f"--train and --skills are for networks, and {what} needs none")
 
 
-def teller(output: Output, meter: Meter) -> Listener:
-    """Says how long each part took and, on a terminal, how much time is left in all."""
+def reporter(output: Output, meter: Meter) -> Listener:
+    """A listener that prints how long each part took and, on a terminal, the time left in all."""
 
-    def tell(event: Event) -> None:
+    def report(event: Event) -> None:
         meter(event.share, event.what)
         if event.seconds is not None:
             files = f", {len(event.written)} files" if len(event.written) > 1 else ""
@@ -124,7 +121,7 @@ def teller(output: Output, meter: Meter) -> Listener:
                 f"loss {event.loss:.3f}, worst score {event.score:.4f}"
             )
 
-    return tell
+    return report
 
 
 def _print(outcome: Outcome, options: Options, output: Output) -> None:

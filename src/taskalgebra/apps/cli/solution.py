@@ -1,7 +1,7 @@
-"""A composed agent on a map: its values, its actions, and the best that it could do.
+"""A composed agent on a map: its values, its actions, and the optimum.
 
-A finite world has its own states.  An open world is played on one layout at a time, as a finite
-one; what a network thinks of a state is asked for by showing it what is seen there.
+An open world is treated as a finite one, on one layout at a time: a network is asked about a state
+by showing it the observation there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 ROUNDING = 1e-9
-"""Returns that differ by less are taken to be equal."""
+"""Returns that differ by less are equal."""
 Cell = tuple[int, int]
 
 
@@ -37,7 +37,7 @@ class Episode:
     actions: tuple[str, ...]
     total: float
     optimum: float
-    goal: int  # −1 where it was given up
+    goal: int  # −1 if it was given up
 
     def cells(self, solution: Solution) -> NDArray[np.int64]:
         """[steps + 1, 2], where the agent was."""
@@ -56,15 +56,15 @@ class Solution:
     layout: Layout | None = None  # of an open world
 
     @property
-    def wanted(self) -> BoolArray:
+    def desired(self) -> BoolArray:
         """[G], the goals that the task wants."""
         return goals_to_mark(self.task)
 
     @property
-    def desired(self) -> list[str]:
+    def desired_names(self) -> list[str]:
         """The names of the goals that the task wants."""
         names = self.task.space.goal_names
-        return [name for name, one in zip(names, self.wanted, strict=True) if one]
+        return [name for name, one in zip(names, self.desired, strict=True) if one]
 
     @cached_property
     def returns(self) -> Array:
@@ -73,12 +73,12 @@ class Solution:
 
     @cached_property
     def optimum(self) -> Array:
-        """[S], what the best policy earns, planned for this task alone."""
+        """[S], what the best policy earns, planned for this task itself."""
         return optimal_v(self.task)
 
     @property
     def n_optimal(self) -> int:
-        """From how many starts the agent is optimal."""
+        """The number of starts from which the agent is optimal."""
         starts = self.task.space.mdp.starts
         with np.errstate(invalid="ignore"):  # −∞ − −∞ where nothing can be reached
             gap = self.optimum[starts] - self.returns[starts]
@@ -86,13 +86,13 @@ class Solution:
 
     @property
     def most_steps(self) -> int:
-        """After how many steps an episode is given up."""
+        """Steps after which an episode is given up."""
         env = self.agent.skills.env
         own = None if env is None else env.max_episode_steps
         return own or 10 * self.task.space.mdp.n_states
 
     def state_at(self, cell: Cell) -> int:
-        """The state of a cell of the map, to start in."""
+        """The state of a cell of the map."""
         mdp = self.task.space.mdp
         if mdp.cells is None:
             raise ValueError("this world has no map; --start needs one")
@@ -100,8 +100,8 @@ class Solution:
         if not found:
             (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
             raise ValueError(
-                f"--start {cell[0]},{cell[1]} is not a free cell; counted from 0,0 at the top "
-                f"left, free cells are in rows {top} to {bottom} and columns {left} to {right}"
+                f"--start {cell[0]},{cell[1]} is not a free cell; free cells are in rows {top} to "
+                f"{bottom} and columns {left} to {right}, counted from 0,0 at the top left"
             )
         if not np.isfinite(self.optimum[found[0]]):
             raise ValueError(f"no goal can be reached from --start {cell[0]},{cell[1]}")
@@ -116,7 +116,7 @@ class Solution:
         actions: list[str] = []
         while goal == NO_GOAL and len(states) <= self.most_steps:
             action = int(self.actions[state])
-            if not mdp.is_goal[state]:  # there, any action ends the episode
+            if not mdp.is_goal[state]:  # in a goal, any action ends the episode
                 actions.append(mdp.action_names[action])
             state, reward, _, _, info = env.step(action)
             total, goal = total + float(reward), int(info["goal"])
@@ -127,13 +127,13 @@ class Solution:
 
 
 def solution_of(agent: Agent, seed: int) -> Solution:
-    """What an agent does everywhere; in an open world, on the layout of this seed."""
+    """The solution of an agent; in an open world, on the layout of this seed."""
     if agent.task.space.finite:
         return Solution(agent, agent.task, agent.v, agent.actions)
     env = agent.skills.env
     layout = None if env is None else env.one_layout(seed, agent.task)
     if layout is None:
-        raise Failure("these skills are of a world that is known only by playing it; use evaluate")
+        raise Failure("the world of these skills is known only by playing it; use evaluate")
     mdp, seen = layout.mdp, layout.observations
     task = on_layout(mdp, agent.task.space).from_rewards(agent.task.goal_reward)
     values, actions = np.empty(mdp.n_states), np.zeros(mdp.n_states, np.int64)

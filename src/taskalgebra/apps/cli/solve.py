@@ -1,4 +1,4 @@
-"""`taskalgebra solve`: compose an agent for any expression, and see what it does."""
+"""`taskalgebra solve`: compose an agent for an expression, and show what it does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from taskalgebra.apps.cli.commands import (
     usual_episodes,
 )
 from taskalgebra.apps.cli.evaluate import document
-from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 KINDS = (".png", ".svg", ".pdf", ".gif")
 EXAMPLES = (
-    ('solve "top ^ left"', "a top room or a left room, not both"),
-    ('solve "~(x1 | x2)" --world forty-goals --save out.png', "and a picture in a file"),
-    ('solve "A & ~B" --world maze.txt --start 1,5', "in a map of your own, from one cell"),
-    (f'solve "{GAME_TASK}" --world {GAME.name} --save out.gif', "from pixels, and a film"),
-    ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "over base tasks of your own"),
+    ('solve "top ^ left"', "a top room or a left room, but not both"),
+    ('solve "~(x1 | x2)" --world forty-goals --save out.png', "with a picture in a file"),
+    ('solve "A & ~B" --world maze.txt --start 1,5', "on a map of your own, from one cell"),
+    (f'solve "{GAME_TASK}" --world {GAME.name} --save out.gif', "from pixels, with a film"),
+    ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "with base tasks of your own"),
 )
 
 
@@ -59,7 +59,7 @@ def solve(
     expression: Annotated[
         str,
         typer.Argument(
-            metavar="EXPR", help="A task over base tasks, with & | ~ ^ -> <-> and brackets."
+            metavar="EXPR", help="A task over base tasks, with & | ~ ^ -> <-> and parentheses."
         ),
     ],
     world: WorldOption = catalogue.DEFAULT,
@@ -67,7 +67,7 @@ def solve(
     slip: Slip = 0.0,
     start: Annotated[
         str | None,
-        typer.Option(metavar="ROW,COL", help="Show an episode from this cell, counted from 0,0."),
+        typer.Option(metavar="ROW,COL", help="Show an episode from this cell; 0,0 is top left."),
     ] = None,
     save: Annotated[
         Path | None,
@@ -85,13 +85,13 @@ def solve(
 ) -> int:
     """Compose an agent for a task and show what it does, without any learning.
 
-    Shows the value and the action of every cell, and the return beside the optimum.
+    Prints the value and the action of every cell, and the return next to the optimum.
     """
     cell = _cell(start)
     if save is not None and find_spec("matplotlib") is None:
         raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
     output = Output(json, quiet)
-    with output.waiting("opening the world; the first time, kernels are compiled"):
+    with output.waiting(OPENING):
         from taskalgebra.apps.cli.solution import solution_of
 
         skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
@@ -105,22 +105,22 @@ def solve(
 
             assert episode is not None
             save_picture(solution, episode, save, seed=None if cell is not None else seed)
-    _show(output, solution, found, world)
+    _show(output, solution, found)
     if episode is not None and cell is not None:
-        _tell(output, solution, episode)
+        _show_episode(output, solution, episode)
     if save is not None:
         output.line(f"saved     {save}")
     output.figures(_document(solution, found, world, episode if cell else None, save))
     return OK
 
 
-def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> None:
+def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     if not output.text:
         return
     from taskalgebra.validation import listed
 
     agent = solution.agent
-    names = solution.desired
+    names = solution.desired_names
     output.line(f"task      {agent.expression}")
     simple = agent.expression.simplify()
     if simple != agent.expression:
@@ -130,10 +130,10 @@ def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> 
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
     known = found.optimal_return == found.optimal_return
     optimum = f", optimum {found.optimal_return:.4f}" if known else ""
-    wanted = f" from random starts, {100 * found.success_rate:.1f} % in a wanted goal"
+    success = f" from random starts, {100 * found.success_rate:.1f} % in a desired goal"
     output.line(
         f"return    {found.mean_return:.4f}{optimum}   "
-        f"({found.episodes:,} episodes{wanted if names else ''}{cut})"
+        f"({found.episodes:,} episodes{success if names else ''}{cut})"
     )
     n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
@@ -142,7 +142,7 @@ def _show(output: Output, solution: Solution, found: Evaluation, world: str) -> 
 
 
 def _draw(output: Output, solution: Solution) -> None:
-    """The map, as far as the terminal is wide enough."""
+    """The map, if the terminal is wide enough."""
     import numpy as np
 
     from taskalgebra.drawing.terminal import layout, legend, picture
@@ -155,7 +155,7 @@ def _draw(output: Output, solution: Solution) -> None:
     if width > output.width:
         output.line(
             f"the map is {width} columns wide, the terminal {output.width}; "
-            f"--save FILE.png draws it"
+            f"draw it with --save FILE.png"
         )
     else:
         colour = output.colour
@@ -167,10 +167,10 @@ def _draw(output: Output, solution: Solution) -> None:
     output.line()
 
 
-def _tell(output: Output, solution: Solution, episode: Episode) -> None:
+def _show_episode(output: Output, solution: Solution, episode: Episode) -> None:
     mdp = solution.task.space.mdp
     row, column = episode.cells(solution)[0].tolist()
-    end = "nowhere, given up" if episode.goal < 0 else mdp.goal_names[episode.goal]
+    end = "no goal, given up" if episode.goal < 0 else mdp.goal_names[episode.goal]
     output.line(
         f"episode   from {row},{column} to {end} in {len(episode.actions)} actions, return "
         f"{episode.total:.4f}, optimum {episode.optimum:.4f}"
@@ -192,7 +192,7 @@ def _document(
         "world": world,
         **document(agent, found),
         "simplified": str(agent.expression.simplify()),
-        "desired": solution.desired,
+        "desired": solution.desired_names,
         "n_expressible": agent.skills.n_expressible,
         "starts": len(mdp.starts),
         "optimal_starts": solution.n_optimal,

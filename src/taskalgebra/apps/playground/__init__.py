@@ -1,8 +1,8 @@
 """The playground: a local web page that draws, composes and plays tasks (`taskalgebra play`).
 
-A shell over the public API.  `schema` is what goes in and out, and `refusals` says what is wrong
-with it.  `solving` has a drawn world planned, and `expressions` has agents composed; with every
-answer goes the Python program that does the same.  `presets` are the worlds to start from, a video
-game that shipped networks play among them.  `app` is the server, `door` stands in front of it,
-and `serve` starts it.  The page itself is in `static`, plain files without a build step.
+A shell over the public API.  `schema` describes requests and answers, and `refusals` says what is
+wrong with a request.  `solving` plans a drawn world, and `expressions` composes agents; every
+answer includes the Python program that does the same.  `presets` are the worlds to start from, with
+a video game that shipped networks play.  `app` is the server, `door` checks requests before it, and
+`serve` starts it.  The page itself is in `static`, plain files without a build step.
 """

@@ -26,7 +26,7 @@ from taskalgebra.apps.playground.solving import SkillsCache, solve
 
 STATIC = Path(__file__).parent / "static"
 LARGE = 2**16
-"""Cells times goals of worlds that are solved on another thread, so that nobody waits for them."""
+"""Worlds with more cells times goals are solved on another thread, so that nobody waits."""
 REQUESTS = (schema.SolveRequest, game.EpisodeRequest)
 
 
@@ -50,7 +50,7 @@ def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
 
 def _add_routes(app: FastAPI) -> None:
     cache = SkillsCache()
-    large_turn = asyncio.Lock()  # one large world at a time, which bounds the memory
+    large_turn = asyncio.Lock()  # one large world at a time bounds the memory
     game_turn = asyncio.Lock()  # games wait here, not on threads that files and worlds need
 
     @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
@@ -76,7 +76,7 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.get("/api/health", response_model=schema.Health)
     async def health() -> Response:
-        """Whether the server is up, and its version."""
+        """The status and the version of the server."""
         return _json({"status": "ok", "version": __version__})
 
     @app.get("/api/presets", response_model=list[schema.Preset])
@@ -106,13 +106,13 @@ def _add_error_answers(app: FastAPI) -> None:
 
 
 def _takes(model: type[BaseModel]) -> dict[str, Any]:
-    """The part of the description that says what a route reads by itself."""
+    """The description of a request body that a route reads itself."""
     content = {JSON: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def _describe_requests(app: FastAPI) -> None:
-    """Add the models of requests to the description; routes read them without FastAPI's help."""
+    """Add the models of requests, which routes read themselves, to the description."""
     _, definitions = models_json_schema(
         [(model, "validation") for model in REQUESTS], ref_template="#/components/schemas/{model}"
     )

@@ -1,8 +1,8 @@
-"""The door in front of the server: who may ask, how much, and how answers are marked.
+"""The door in front of the server: which requests pass, and which headers answers get.
 
 Only this machine can reach the server.  A page of another site could still make a browser here send
-requests; the check of the Host header refuses those that come through a name of its own, and the
-type of the content those that a form can send.
+requests.  The check of the Host header refuses those sent to a name of that site; the check of the
+content type refuses those that a form can send.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
 ]
-"""Of every answer.  Styles may stand inside the page, scripts may not."""
+"""Of every answer.  Inline styles are allowed, inline scripts are not."""
 
 
 class Door:
-    """ASGI middleware: checks the host, counts the body as it comes in, adds headers."""
+    """ASGI middleware: checks the host, limits the body, adds headers."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Stand in front of an application."""
+        """Wrap an application."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -56,6 +56,17 @@ class Door:
                 message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
             await send(message)
 
+        n_bytes = 0
+
+        async def limited() -> Message:
+            """Receive a body up to the limit, whatever length was announced."""
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += len(message.get("body", b""))
+            if n_bytes > MAX_BODY:
+                raise _too_large()
+            return message
+
         headers = Headers(scope=scope)
         try:
             _check_host(headers)
@@ -66,27 +77,12 @@ class Door:
             await refusal(error)(scope, receive, marked)
             return
         try:
-            await self.app(scope, _Limited(receive), marked)
+            await self.app(scope, limited, marked)
         except Exception as error:
             if not answering:
-                sentence = f"the server failed with {type(error).__name__}; its terminal says more"
+                sentence = f"the server failed with {type(error).__name__}; see its terminal"
                 await refusal(RefusedError(sentence, status=500))(scope, receive, marked)
             raise  # the server logs it
-
-
-class _Limited:
-    """Receives a body up to the limit, however long its sender says it is."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._n_bytes = 0
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._n_bytes += len(message.get("body", b""))
-        if self._n_bytes > MAX_BODY:
-            raise _too_large()
-        return message
 
 
 def _too_large() -> RefusedError:
@@ -106,7 +102,7 @@ def _check_host(headers: Headers) -> None:
 
 
 async def json_body(request: Request) -> bytes:
-    """The body of a request, which must say that it is JSON."""
+    """The body of a request, which must be declared as JSON."""
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != JSON:
         raise RefusedError(f"the content type is {given[:60]!r}, expected {JSON!r}", status=415)
@@ -115,6 +111,6 @@ async def json_body(request: Request) -> bytes:
 
 def refusal(error: RefusedError) -> Response:
     """The answer to a request that is refused."""
-    # What is left of a body that is too large will not be read.
+    # The rest of a body that is too large is not read.
     headers = {"Connection": "close"} if error.status == 413 else {}
     return Response(orjson.dumps(error.answer()), error.status, headers, JSON)

@@ -1,8 +1,7 @@
 """An agent for an expression, and what the page shows about it: mistakes, truth table, short form.
 
-A truth table is an integer, as in `taskalgebra.logic.expression`.  The first task counts highest,
-so that its rows, read as binary numbers, are in order.  A goal's *label* is the row that it belongs
-to.
+A truth table is an integer, as in `taskalgebra.logic.expression`.  The first task is the highest
+bit of a row, so that rows are in the order of binary numbers.  A goal's *label* is its row.
 """
 
 from __future__ import annotations
@@ -12,19 +11,20 @@ from itertools import product
 from typing import Any
 
 import taskalgebra as ta
+from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import MAX_TASKS
 from taskalgebra.logic.formulas import from_truth_table
 from taskalgebra.logic.text import token_end
 
 LONG = 200
-"""Characters from which an expression is composed in its simplified form, equal and short."""
+"""Expressions with more characters are composed in their simplified form, which is equal."""
 
 
 def compose(
     skills: ta.Skills, text: str, tasks: tuple[str, ...]
 ) -> tuple[ta.Agent, str, dict[str, Any]]:
-    """The agent for an expression over some tasks, the key that was asked for, and its description.
+    """The agent for an expression over some tasks, the text composed, and its description.
 
     Raises:
         RefusedError: the text is not an expression over these tasks, with the characters at fault.
@@ -38,7 +38,6 @@ def compose(
     short = str(_simplified(table, tasks[::-1]))
     written = short if len(text) > LONG else text
     agent = skills[written]
-    goals = skills.space.goal_names
     count = skills.n_expressible
     n_labels = count.bit_length() - 1
     return (
@@ -47,7 +46,7 @@ def compose(
         {
             "expression": text,
             "simplified": short,
-            "desired": [name for name, one in zip(goals, agent.task.desired, strict=True) if one],
+            "desired": desired_names(agent.task),
             "truth_table": {"tasks": tasks, "rows": _rows(skills, tasks, table)},
             "n_tasks": {
                 "expressible": count if n_labels <= 53 else float(count),  # 2ⁿ stays exact
@@ -60,10 +59,10 @@ def compose(
 
 @lru_cache(maxsize=4096)
 def _simplified(table: int, names: tuple[str, ...]) -> ta.Expression:
-    """A sum of products: the shortest, or where it depends on 6 names, a short one.
+    """A sum of products: the shortest, or a short one where it depends on 6 names.
 
-    The shortest of 6 names can take seconds.  Above 6, `from_truth_table` is content with a short
-    one, so a seventh that means nothing is added; none of the tasks can have its name.
+    The shortest one for 6 names can take seconds.  Above 6, `from_truth_table` settles for a short
+    one, so a seventh name without meaning is added, which no task can have.
     """
     if len(names) < MAX_TASKS:
         return from_truth_table(table, names).simplify()

@@ -1,4 +1,4 @@
-"""Refusing a request: one exception, one shape of answer, one sentence about the first mistake."""
+"""How a request is refused: one exception, one kind of answer, the first mistake in a sentence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Mistake = tuple[str, str]
 
 
 class RefusedError(Exception):
-    """A request that cannot be served, with the sentence to say so.
+    """A request that cannot be served, and why.
 
     Attributes:
         message: what was given, what was expected, what to do.
         field: the part of the request, such as `world.goals[2].cell`.
-        span: characters of an expression, from the first up to, not including, the last.
+        span: characters of an expression, from the first up to but not including the last.
         status: the HTTP status.
     """
 
@@ -65,7 +65,7 @@ def _refused(invalid: ValidationError) -> RefusedError:
     what = field or "the body"
     context = first.get("ctx", {})
     drawn = f"1 to {MAX_SIDE} characters, '#' for a wall and '.' for floor"
-    wanted = drawn if field.startswith("world.map") else "a colour such as #0072b2"
+    pattern = drawn if field.startswith("world.map") else "a colour such as #0072b2"
     sentence = {
         "missing": f"{what} is missing",
         "extra_forbidden": f"{what} is not a known field; leave it out",
@@ -75,7 +75,7 @@ def _refused(invalid: ValidationError) -> RefusedError:
         "string_too_long": f"{what} has {len(given) if isinstance(given, str) else 0:,} "
         f"characters, expected at most {context.get('max_length', 0):,}",
         "string_too_short": f"{what} is empty",
-        "string_pattern_mismatch": f"{what} is {_short(given)}, expected {wanted}",
+        "string_pattern_mismatch": f"{what} is {_short(given)}, expected {pattern}",
     }.get(kind, f"{what} is {_short(given)}: {first['msg'][:1].lower()}{first['msg'][1:]}")
     return RefusedError(sentence, field or None)
 
@@ -86,7 +86,7 @@ def _short(given: object) -> str:
 
 
 def check(document: WorldDocument) -> None:
-    """Refuse a world whose parts do not fit together, which a schema cannot say.
+    """Refuse a world whose parts do not fit together, which the schema cannot express.
 
     Raises:
         RefusedError: the first mistake is named.
@@ -108,7 +108,7 @@ def _in_map(document: WorldDocument) -> Iterator[Mistake]:
 
 
 def _in_goals(document: WorldDocument) -> Iterator[Mistake]:
-    """Goals stand on free cells of their own."""
+    """Each goal is on its own free cell."""
     rows = document.map
     yield from _in_names([goal.name for goal in document.goals], "goal")
     at: dict[tuple[int, int], str] = {}
@@ -133,22 +133,22 @@ def _in_tasks(document: WorldDocument) -> Iterator[Mistake]:
         for j, name in enumerate(task.goals):
             field = f"tasks[{i}].goals[{j}]"
             if name not in names:
-                yield f"task {task.name!r} wants {name!r}, which is no goal of this world", field
+                yield f"task {task.name!r} wants {name!r}, which is not a goal of this world", field
             if name in task.goals[:j]:
                 yield f"task {task.name!r} lists goal {name!r} twice", field
 
 
 def _in_rewards(document: WorldDocument) -> Iterator[Mistake]:
-    step, low, high = document.step_reward, document.r_unwanted, document.r_universal
+    step, other, desired = document.step_reward, document.r_other, document.r_universal
     if step > -LEAST_COST:
         yield (
-            f"the step reward is {step:g}; expected at most {-LEAST_COST:g}, or walking for ever "
+            f"the step reward is {step:g}; expected at most {-LEAST_COST:g}, or walking forever "
             f"would be as good as reaching a goal",
             "step_reward",
         )
-    if low >= high:
+    if other >= desired:
         yield (
-            f"an unwanted goal pays {low:g}, a wanted one {high:g}; a wanted goal must pay more",
+            f"a desired goal pays {desired:g}, any other {other:g}; a desired goal must pay more",
             "r_universal" if document.r_empty is None else "r_empty",
         )
 

@@ -1,8 +1,7 @@
-"""What the playground's server takes and gives, with its limits, as pydantic models.
+"""Requests and answers of the playground's server, with their limits, as pydantic models.
 
-Requests are checked against these models before anything else looks at them.  Answers are written
-as JSON directly, for speed; their models are the description in `/openapi.json`, and tests hold the
-answers to them.
+Requests are checked against these models first.  Answers are written as JSON directly, for speed;
+their models are the description in `/openapi.json`, and tests hold the answers to them.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ Formula = Annotated[str, Field(max_length=MAX_EXPRESSION)]
 
 
 class Request(BaseModel):
-    """Part of a request: nothing is converted silently, nothing unknown is ignored."""
+    """Part of a request: nothing is converted, nothing unknown is ignored."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class GoalDocument(Request):
-    """A goal: its name, its cell as [row, column], and the colour that the page gives it."""
+    """A goal: its name, its cell as [row, column], and its colour on the page."""
 
     name: Named
     cell: Cell
@@ -54,7 +53,7 @@ class TaskDocument(Request):
 
 
 class WorldDocument(Request):
-    """A world as the page draws it and the URL carries it."""
+    """A world as the page draws it and the address holds it."""
 
     map: Annotated[
         tuple[Annotated[str, Field(pattern=rf"^[#.]{{1,{MAX_SIDE}}}$")], ...],
@@ -65,12 +64,12 @@ class WorldDocument(Request):
     step_reward: Reward = -0.1
     r_universal: Reward = 2.0
     r_empty: Annotated[
-        Reward | None, Field(description="what an unwanted goal pays; by default the step reward")
+        Reward | None, Field(description="what any other goal pays; by default the step reward")
     ] = None
 
     @property
-    def r_unwanted(self) -> float:
-        """What an unwanted goal pays."""
+    def r_other(self) -> float:
+        """r_∅, what a goal pays that is not desired."""
         return self.step_reward if self.r_empty is None else self.r_empty
 
 
@@ -85,7 +84,7 @@ class SolveRequest(Request):
 
 
 class TruthRow(BaseModel):
-    """One assignment of truth values to the base tasks, and the goals that have it."""
+    """One assignment of truth values to the base tasks, and the goals with these labels."""
 
     inputs: Annotated[list[bool], Field(alias="in")]
     out: bool
@@ -93,14 +92,14 @@ class TruthRow(BaseModel):
 
 
 class TruthTable(BaseModel):
-    """The expression under every assignment, with the goals labelled so."""
+    """The value of the expression under every assignment, with the goals."""
 
     tasks: list[str]
     rows: list[TruthRow]
 
 
 class TaskCount(BaseModel):
-    """How many tasks the base tasks express: 2 to the number of labels that goals have."""
+    """How many tasks the base tasks express: 2 to the power of the number of different labels."""
 
     expressible: float
     labels: int

@@ -1,4 +1,4 @@
-"""Starting the playground: a free port of this machine, warm kernels, a browser."""
+"""Start the playground: a free port of this machine, warm kernels, a browser."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from taskalgebra.apps.playground.solving import SkillsCache, solve
 LOOPBACK = "127.0.0.1"
 FIRST_PORT, N_PORTS = 8765, 20
 PATIENCE = 2
-"""Seconds that requests under way are given when the server is stopped."""
+"""Seconds for requests under way when the server is stopped."""
 
 
 def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -> None:
     """Serve the playground until Ctrl-C.
 
     Args:
-        port: the port; by default the first free one from 8765 on, and 0 takes any.
-        announce: called with the address, once the server can be reached.
+        port: the port; by default the first free one from 8765, and 0 takes any.
+        announce: called with the address once the server can be reached.
         browser: whether to open the address in a browser.
 
     Raises:
-        OSError: the port is taken, or must not be used.
+        OSError: the port is taken, or not allowed.
     """
     with _listen(port) as listener:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
 
         @asynccontextmanager
-        async def told(_: FastAPI) -> AsyncIterator[None]:
+        async def lifespan(_: FastAPI) -> AsyncIterator[None]:
             announce(address)  # from here on, Ctrl-C is the server's to handle
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -46,11 +46,11 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
 
         try:
             _warm_up()
-            # What was imported stays: without the collector going through it, the first request
-            # takes 40 ms rather than 140.
+            # Imported modules stay: if the collector skips them, the first request takes 40 ms
+            # rather than 140.
             gc.freeze()
             config = uvicorn.Config(
-                create_app(told),
+                create_app(lifespan),
                 log_level="warning",
                 access_log=False,
                 server_header=False,
@@ -59,7 +59,7 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
             )
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
-            pass  # Ctrl-C is how a server is stopped, also before it has begun to listen for it
+            pass  # Ctrl-C stops the server, also before it listens for it
 
 
 def _warm_up() -> None:

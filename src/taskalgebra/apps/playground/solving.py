@@ -1,8 +1,8 @@
 """A drawn world and an expression in, the composed agent in every cell out.
 
-A handful of calls of the library: `plan` makes those up to `ta.solve`, `solve` those on an agent,
-and `_program` writes the same calls down for the page.  The optimum beside the composed values is
-planned for the composed task itself, so that the page shows Theorem 3 rather than assumes it.
+A few calls of the library: `plan` makes those up to `ta.solve`, `solve` those on an agent, and
+`_program` writes the same calls down for the page.  The optimum is planned for the composed task
+itself, so that the page shows Theorem 3 rather than assumes it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from taskalgebra.apps.playground.schema import SolveRequest, WorldDocument
 from taskalgebra.arrays import Array
 
 DECIMALS = 10
-"""Of values in answers: enough for any reward, and 1.1 is not written 1.0999999999999999."""
+"""Of values in answers: enough for any reward, and 1.1 is not 1.0999999999999999."""
 CACHE_BYTES = 256 * 2**20
-"""Skills that are kept: those of some fifty worlds of 60 × 60 cells, 8 goals and 3 tasks."""
+"""Memory for skills: about fifty worlds of 60 × 60 cells, 8 goals and 3 tasks."""
 
 
 def plan(document: WorldDocument) -> ta.Skills:
     """The skills of a drawn world, planned exactly."""
     goals = {goal.name: goal.cell for goal in document.goals}
     world = ta.from_text(document.map, goals, step_reward=document.step_reward)
-    space = ta.TaskSpace(world, r_universal=document.r_universal, r_empty=document.r_unwanted)
+    space = ta.TaskSpace(world, r_universal=document.r_universal, r_empty=document.r_other)
     tasks = {
         task.name: space.task(task.goals) if task.goals else space.empty for task in document.tasks
     }
-    # `ta.solve` wants a task; without any, the expression is a constant and names none.
+    # `ta.solve` needs a task; without any, the expression is a constant and names none.
     tasks = tasks or {"nothing": space.empty}
     return ta.solve(space, tasks, r_bar_min=_r_bar_min(document))
 
@@ -48,7 +48,7 @@ def _program(document: WorldDocument, expression: str, *, slices: bool) -> str:
         + (f"space.task({list(task.goals)!r})," if task.goals else "space.empty,")
         for task in document.tasks
     ] or ['    "nothing": space.empty,']
-    rewards = f"r_universal={document.r_universal!r}, r_empty={document.r_unwanted!r}"
+    rewards = f"r_universal={document.r_universal!r}, r_empty={document.r_other!r}"
     more = "slices = agent.q_bar(range(world.n_states)).max(axis=2)\n" if slices else ""
     return f"""import taskalgebra as ta
 
@@ -74,10 +74,10 @@ optimum = ta.optimal_v(agent.task)
 def _r_bar_min(document: WorldDocument) -> float:
     """r̄_MIN of Definition 2, with the number of states for the diameter D.
 
-    The definition asks only that it is low enough, and no shortest path has that many steps.
-    Finding D would take 100 ms in a world of 60 × 60 cells and 8 goals; all the rest takes 6 ms.
+    The definition only asks that it is low enough, and no shortest path has that many steps.
+    Finding D would take 100 ms in a world of 60 × 60 cells and 8 goals; the rest takes 6 ms.
     """
-    r_min = min(document.step_reward, document.r_unwanted)
+    r_min = min(document.step_reward, document.r_other)
     return (r_min - max(document.r_universal, 0.0)) * (_n_states(document) + 1)
 
 
@@ -99,7 +99,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
         skills, request.expression, tuple(task.name for task in document.tasks)
     )
     free = np.frombuffer("".join(document.map).encode(), "S1") == b"."
-    n_cells = int(free.sum())  # the first states; those of goals follow
+    n_cells = int(free.sum())  # the first states; goals come after
 
     def on_map(values: Array) -> Array:
         """[cells], rounded; NaN, which JSON writes as null, in walls."""
@@ -108,7 +108,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
         return filled
 
     values = on_map(agent.v)
-    reached = np.isfinite(values)  # −∞ is the value of cells from which no goal can be reached
+    reached = np.isfinite(values)  # −∞ where no goal can be reached
     actions = np.full(free.size, None)
     actions[reached] = agent.actions[:n_cells][reached[free]]
     answer |= {
@@ -118,15 +118,15 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
         "rewards": {
             "step": document.step_reward,
             "desired": document.r_universal,
-            "other": document.r_unwanted,
+            "other": document.r_other,
         },
         "range": [float(values[reached].min()), float(values[reached].max())],
         "python": _program(document, written, slices=request.slices),
     }
     if request.slices:
         slices = agent.q_bar(range(_n_states(document))).max(axis=2)
-        # Only where its goal cannot be reached does Q̄ pay for a wrong one, which costs more than
-        # any way to a goal.
+        # Only where its goal cannot be reached does Q̄ include the penalty for a wrong one, which
+        # is lower than the return of any way to a goal.
         slices[slices < _r_bar_min(document)] = np.nan
         answer["slices"] = [
             {"goal": goal.name, "values": on_map(slices[:, g])}
@@ -137,7 +137,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
 
 
 class SkillsCache:
-    """The skills of the worlds asked for last; another expression plans nothing again."""
+    """The skills of recent worlds, so that another expression plans nothing again."""
 
     def __init__(self, n_bytes: int = CACHE_BYTES) -> None:
         """Start empty."""
@@ -146,7 +146,7 @@ class SkillsCache:
         self._lock = Lock()
 
     def skills(self, document: WorldDocument) -> ta.Skills:
-        """The skills of a world, planned if they are not here; colours make no other world."""
+        """The skills of a world, planned if they are not cached; colours do not matter."""
         key = document.model_dump_json(exclude={"goals": {"__all__": {"color"}}})
         with self._lock:
             if key in self._kept:
@@ -156,14 +156,10 @@ class SkillsCache:
         # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
         n_tables = len(document.goals) * (len(document.tasks) + 3) + 5
         n_bytes = 8 * 5 * _n_states(document) * n_tables
-        self._make_room(n_bytes)
+        with self._lock:  # forget the oldest worlds before planning, so that the limit holds
+            while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
+                self._kept.popitem(last=False)
         skills = plan(document)
         with self._lock:
             self._kept[key] = skills, n_bytes
         return skills
-
-    def _make_room(self, n_bytes: int) -> None:
-        """Forget the oldest worlds before another is planned, so that the limit holds meanwhile."""
-        with self._lock:
-            while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
-                self._kept.popitem(last=False)

@@ -165,8 +165,8 @@ def test_every_control_is_reached_by_tab(new_desk):
             "document.activeElement.textContent.trim())"
         )
         reached.add(name)
-    wanted = {"share", "theme", "preset", "expression", "tool", "map", "run", "step", "speed"}
-    assert wanted | {"show", "png", "svg", "python", "clear", "Add a base task"} <= reached
+    controls = {"share", "theme", "preset", "expression", "tool", "map", "run", "step", "speed"}
+    assert controls | {"show", "png", "svg", "python", "clear", "Add a base task"} <= reached
 
 
 def test_the_picture_is_described_in_words(desk):

@@ -41,7 +41,7 @@ def test_the_agent_follows_a_drag_and_refuses_walls(desk):
     desk.drag((1, 1), (3, 8))
     desk.say("optimum", "1.80")
     desk.click(0, 0)
-    desk.say("readout", "The agent cannot stand in a wall.")
+    desk.say("readout", "The agent cannot be in a wall.")
 
 
 def test_boxman_acts_on_its_pixels(desk):

@@ -14,7 +14,7 @@ ROOMS = ta.FourRooms()
 
 
 def planned(*goals: str) -> np.ndarray:
-    """V* of wanting these goals, planned directly, of every cell that holds no goal."""
+    """V* of the task of these goals, planned directly, of every cell that holds no goal."""
     mdp = ROOMS.space.mdp
     cells = mdp.cells[: mdp.n_states - mdp.n_goals].tolist()
     goal_cells = mdp.cells[mdp.goals].tolist()
@@ -38,13 +38,13 @@ def test_a_newcomer_sees_a_live_picture_and_what_it_shows(desk):
 
 def test_typing_changes_every_value_to_the_planned_optimum(desk):
     desk.choose("Numbers")
-    wanted = {
+    expected = {
         "top & left": ["top_left"],
         "top nor left": ["bottom_right"],
         "~left": ["top_right", "bottom_right"],
         "false": [],
     }
-    for expression, goals in wanted.items():
+    for expression, goals in expected.items():
         desk.type(expression)
         np.testing.assert_allclose(desk.numbers(), planned(*goals), atol=0.051)
     desk.type("top -> left")

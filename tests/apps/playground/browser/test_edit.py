@@ -1,4 +1,4 @@
-"""Editing the world: walls, goals, base tasks, size, and the way back."""
+"""Editing the world: walls, goals, base tasks, size, undo and redo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_wall_changes_the_path_and_undo_brings_it_back(desk):
     desk.say("optimum", f"{best:.2f}")
 
 
-def test_a_stroke_paints_and_erases_cells_and_is_one_step_back(desk):
+def test_a_stroke_paints_and_erases_cells_and_is_one_step_of_undo(desk):
     desk.choose("Wall")
     desk.drag((5, 7), (5, 11))
     assert "wall" in desk.read(5, 9)
@@ -90,27 +90,27 @@ def test_the_map_is_resized_cleared_and_refuses_nonsense(desk):
     desk.page.get_by_label("Columns").press("Enter")
     desk.say("readout", "A map has 3 to 128 rows and columns.")
     expect(desk.page.get_by_label("Columns")).to_have_value("13")
-    desk.page.get_by_label("Wanted goal r_U").fill("5")
-    desk.page.get_by_label("Wanted goal r_U").press("Enter")
+    desk.page.get_by_label("Desired goal r_U").fill("5")
+    desk.page.get_by_label("Desired goal r_U").press("Enter")
     desk.say("optimum", "3.90")
-    desk.page.get_by_label("Wanted goal r_U").fill("1001")
-    desk.page.get_by_label("Wanted goal r_U").press("Enter")
+    desk.page.get_by_label("Desired goal r_U").fill("1001")
+    desk.page.get_by_label("Desired goal r_U").press("Enter")
     desk.say("readout", "A reward is a number from −1000 to 1000.")
     desk["clear"].click()
     desk.say("caption", "Place a goal to begin")
     desk.choose("Goal")
     desk.click(3, 3)
-    desk.say("caption", "no goal is wanted")
+    desk.say("caption", "no goal is desired")
     desk.choose("Wall")
     desk.click(3, 3)
-    desk.say("readout", "A goal stands here")
+    desk.say("readout", "There is a goal here")
 
 
 def test_what_is_wrong_with_a_world_is_in_view_where_it_was_typed(desk):
-    reward = desk.page.get_by_label("Wanted goal r_U")
+    reward = desk.page.get_by_label("Desired goal r_U")
     reward.fill("-7")
     reward.press("Enter")
-    desk.say("notice", "a wanted goal must pay more")
+    desk.say("notice", "a desired goal must pay more")
     expect(reward).to_be_in_viewport()
     expect(desk["notice"]).to_be_in_viewport(ratio=1)
 
@@ -136,9 +136,9 @@ def test_a_map_too_narrow_for_walls_is_cleared_to_floor(desk):
     assert cleared == ["..."]
 
 
-def test_a_cell_without_a_way_says_so(desk):
+def test_a_cell_without_a_path_to_a_goal_says_so(desk):
     desk.choose("Wall")
     desk.drag((1, 2), (2, 2), (2, 1))
-    desk.say("caption", "From row 1, column 1 the agent has no way to a goal.")
+    desk.say("caption", "From row 1, column 1 the agent cannot reach a goal.")
     expect(desk["run"]).to_be_disabled()
-    assert "no way to a goal" in desk.read(1, 1)
+    assert "no goal can be reached" in desk.read(1, 1)

@@ -6,24 +6,26 @@ from functools import cache
 from typing import Any
 
 import taskalgebra as ta
+from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.presets import boxman as game
+from taskalgebra.skills.catalogue import ENTRIES
 
 __all__ = ["game", "presets"]
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
-"""Of goals, told apart by colour-blind readers as well: Okabe and Ito's, with grey for black."""
+"""Of goals; colour-blind readers can tell them apart: Okabe and Ito's, with grey for black."""
 
 SKILLS = {
-    "boxman": ("the layout of the paper", ["blue", "square", "purple"]),
-    "boxman-random": ("objects anywhere", ["blue", "square", "purple"]),
-    "boxman-touch": ("objects anywhere, collected by touch", ["purple", "blue", "square"]),
+    "boxman": "the layout of the paper",
+    "boxman-random": "objects anywhere",
+    "boxman-touch": "objects anywhere, collected by touch",
 }
-"""What the shipped networks play, and their base tasks: the page needs no torch to name them."""
+"""What the shipped networks play."""
 
 
 @cache
 def presets() -> list[dict[str, Any]]:
-    """What the page can start from, as JSON documents."""
+    """The presets of the page, as JSON documents."""
     playable = game.available()
     goals = ta.Boxman().space.goal_names
     return [
@@ -44,8 +46,8 @@ def presets() -> list[dict[str, Any]]:
             "title": "Boxman",
             "expression": "blue ^ square",
             "skills": [
-                {"name": name, "title": title, "tasks": tasks, "goals": goals}
-                for name, (title, tasks) in SKILLS.items()
+                {"name": name, "title": title, "tasks": ENTRIES[name].tasks, "goals": goals}
+                for name, title in SKILLS.items()
             ],
             "available": playable,
             **({} if playable else {"reason": game.MISSING_TORCH}),
@@ -56,7 +58,6 @@ def presets() -> list[dict[str, Any]]:
 def _four_rooms(n_goals: int) -> dict[str, Any]:
     """Four Rooms with its tasks and its rewards, as a document."""
     world = ta.FourRooms(n_goals)
-    names = world.space.goal_names
     return {
         "map": _map(world.mdp),
         "goals": [
@@ -64,8 +65,7 @@ def _four_rooms(n_goals: int) -> dict[str, Any]:
             for i, goal in enumerate(world.space.goals)
         ],
         "tasks": [
-            {"name": name, "goals": [g for g, one in zip(names, task.desired, strict=True) if one]}
-            for name, task in world.tasks.items()
+            {"name": name, "goals": desired_names(task)} for name, task in world.tasks.items()
         ],
         "step_reward": -0.1,
         "r_universal": 2.0,
@@ -74,7 +74,7 @@ def _four_rooms(n_goals: int) -> dict[str, Any]:
 
 
 def _map(mdp: ta.FiniteMDP) -> list[str]:
-    """The rows of a map, which walls surround."""
+    """The rows of a map with walls around it."""
     assert mdp.cells is not None
     free = {tuple(cell) for cell in mdp.cells.tolist()}
     height, width = mdp.cells.max(axis=0) + 2

@@ -1,7 +1,7 @@
 """An episode of Boxman, played by the shipped networks, as one answer.
 
-The networks are loaded when first asked for, and kept.  A request has its whole episode in one
-answer, with the frames that the network saw, so that the server remembers nothing of its players.
+The networks are loaded on first use, and kept.  The answer to a request holds the whole episode,
+with the frames that the network saw, so that the server keeps no state of its players.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EpisodeRequest(Request):
 
 
 class EpisodeAnswer(BaseModel):
-    """A whole episode: what the network saw, did and got."""
+    """A whole episode: what the network saw, did and earned."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,15 +73,15 @@ def available() -> bool:
 
 @cache
 def skills_of(name: str) -> ta.Skills:
-    """The shipped skills of this name, even where a folder is called the same."""
+    """The shipped skills of this name, even if a directory has the same name."""
     return ta.load(SHIPPED_AT / name)
 
 
 def play(request: EpisodeRequest) -> bytes:
     """Play an episode; the answer as JSON.
 
-    All episodes with the same skills are played on one board: one at a time.  They are played on
-    one thread: on two busy cores an episode then takes 30 ms, and 180 to 2,100 ms on two threads.
+    All episodes of the same skills share one board, so they are played one at a time.  They use one
+    thread: on two busy cores an episode then takes 30 ms, and 180 to 2,100 ms on two threads.
 
     Raises:
         RefusedError: torch is not installed, or the request does not fit the game.
@@ -159,10 +159,7 @@ print(f"return {{sum(rewards):.2f}}, optimum {{optimum:.2f}}, {{len(actions)}} s
 
 
 def _starts(env: Any) -> list[list[int]]:
-    """The cells on which the agent may start.
-
-    By touch not on an object, which it could not touch by stepping on it.
-    """
+    """The cells on which the agent may start: by touch, not those of objects."""
     taken = set(env.code[2:].tolist()) if env.by_touch else set()
     return [cell for i, cell in enumerate(env.board.cells.tolist()) if i not in taken]
 

@@ -1,9 +1,9 @@
-// The address of the page follows the state: quietly while someone types or paints, with an entry
-// in the browser's history where a new place is visited.
+// The address of the page follows the state: silently while someone types or paints, with an entry
+// in the browser's history when another world is chosen.
 
 import { decode, encode } from "./share.js";
 
-const QUIET = 250; // milliseconds; browsers refuse more than some hundred changes in half a minute
+const QUIET = 250; // milliseconds; browsers refuse more than about a hundred changes in half a minute
 
 export class Address {
   constructor(presets) {

@@ -1,7 +1,7 @@
-// Requests to the server.  Only the newest question of a kind matters: while one is under way, the
+// Requests to the server.  Only the newest request of a kind matters: while one is under way, the
 // next one waits, and those in between are never sent.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(error) {
     super(error.message);
     this.field = error.field ?? null;
@@ -30,7 +30,7 @@ async function ask(path, body) {
 
 export const presets = () => ask("/api/presets");
 
-/** Questions to one address: `ask(body)` calls `answer(result, body)` or `refuse(error, body)`. */
+/** Requests to one path: `ask(body)` calls `answer(result, body)` or `refuse(error, body)`. */
 export class Newest {
   constructor(path, answer, refuse) {
     Object.assign(this, { path, answer, refuse, busy: false, next: null });
@@ -41,7 +41,7 @@ export class Newest {
     if (!this.busy) this.#work();
   }
 
-  /** Forget what was asked; an answer that still comes is not told. */
+  /** Forget what was asked; an answer that still arrives is ignored. */
   drop() {
     this.next = null;
     this.dropped = this.busy;
@@ -53,12 +53,12 @@ export class Newest {
       const body = this.next;
       this.next = null;
       this.dropped = false;
-      const [tell, what] = await ask(this.path, body).then(
+      const [callback, what] = await ask(this.path, body).then(
         (result) => [this.answer, result],
         (error) => [this.refuse, error],
       );
-      this.busy = this.next !== null; // before it is told: whoever hears it may fail, or ask again
-      if (!this.busy && !this.dropped) tell(what, body);
+      this.busy = this.next !== null; // before the callback, which may fail or ask again
+      if (!this.busy && !this.dropped) callback(what, body);
     }
   }
 }

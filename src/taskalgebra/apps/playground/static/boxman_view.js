@@ -1,11 +1,11 @@
 // Boxman: the pixels that the network sees, its choices, and the settings of the game.
 
-import { byId, figure, h, listed, plural, rebuild } from "./dom.js";
+import { byId, capitalised, figure, h, listed, plural, rebuild } from "./dom.js";
+import { KEYS } from "./world.js";
 
 const TILE = 8;
 const BORDER = 2;
 const SIDE = 84;
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export class BoxmanView {
   /** change(patch): new settings of the game, {skills, seed, agent}. */
@@ -14,11 +14,11 @@ export class BoxmanView {
     this.image = h("img", { alt: "", width: SIDE, height: SIDE, draggable: "false" });
     this.screen = byId("screen");
     this.screen.append(this.image);
-    const label = "Screen of Boxman. Arrow keys move the start of the agent.";
+    const label = "Screen of Boxman. Arrow keys move the agent's start.";
     for (const [name, value] of [["tabindex", "0"], ["role", "application"], ["aria-label", label], ["aria-describedby", "caption"]]) this.screen.setAttribute(name, value);
     this.image.addEventListener("click", (event) => this.#place(this.#cellOf(event)));
     this.screen.addEventListener("keydown", (event) => {
-      const move = MOVES[event.key];
+      const move = KEYS[event.key];
       if (!move || !this.answer) return;
       event.preventDefault();
       const [row, column] = this.answer.agent;
@@ -72,7 +72,7 @@ export class BoxmanView {
   showGame(game, skills) {
     const choices = skills.map((one) => h("label", {},
       h("input", { type: "radio", name: "skills", value: one.name, checked: one.name === game.skills, "data-key": one.name, onchange: () => this.change({ skills: one.name, agent: null }) }),
-      h("span", {}, sentence(one.title))));
+      h("span", {}, capitalised(one.title))));
     rebuild(byId("game"),
       h("fieldset", { class: "segments" }, h("legend", {}, "Trained for"), choices),
       h("div", { class: "sizes" },
@@ -98,15 +98,11 @@ export class BoxmanView {
   }
 }
 
-const sentence = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
-
 /** What happened, in words. */
 export function caption(answer) {
-  const wanted = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "nothing is wanted";
+  const aim = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "no object is desired";
   const after = plural(answer.actions.length, "action");
-  const end = answer.collected
-    ? `The network collects ${answer.collected} in ${after}`
-    : `The network collects nothing in ${after}`;
+  const end = `The network collects ${answer.collected ?? "nothing"} in ${after}`;
   const best = answer.return >= answer.optimum - 1e-9 ? "the optimum" : `the optimum is ${figure(answer.optimum)}`;
-  return `Task ${answer.expression}: ${wanted}. ${end} and earns ${figure(answer.return)}, ${best}.`;
+  return `Task ${answer.expression}: ${aim}. ${end} and earns ${figure(answer.return)}, ${best}.`;
 }

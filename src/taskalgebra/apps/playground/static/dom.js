@@ -1,4 +1,4 @@
-// Elements in one expression, and a way to rebuild a part of the page without losing the focus.
+// Make elements in one expression, and rebuild a part of the page without losing the focus.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -24,7 +24,7 @@ export const s = (tag, attributes, ...children) =>
 
 export const byId = (id) => document.getElementById(id);
 
-/** Replace the children of an element; whoever had the focus gets it back, found by `data-key`. */
+/** Replace the children of an element; the one with the focus keeps it, found by `data-key`. */
 export function rebuild(container, ...children) {
   const active = document.activeElement;
   const key = container.contains(active) ? active.dataset.key : undefined;
@@ -37,7 +37,7 @@ export function rebuild(container, ...children) {
   if (selection && selection[0] !== null) again.setSelectionRange(...selection);
 }
 
-/** A number as people read it: two digits, a true minus sign, no -0. */
+/** A number for people: two digits, a true minus sign, no -0. */
 export function figure(value, digits = 2) {
   if (value === null || value === undefined) return "none";
   const text = value.toFixed(digits);
@@ -49,5 +49,7 @@ export function listed(words, joint = "and") {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} ${joint} ${words.at(-1)}`;
 }
+
+export const capitalised = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;

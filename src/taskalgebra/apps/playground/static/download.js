@@ -1,11 +1,11 @@
-// Files to keep: the picture as SVG and PNG, and the Python lines that do the same.
+// Files to download: the picture as SVG and PNG, and Python lines.
 
 import { figure, s } from "./dom.js";
 import { drawAll } from "./picture.js";
 import { STEPS, colour, rangeOf } from "./ramp.js";
 import { nColumns, nRows } from "./world.js";
 
-const PIXELS_A_CELL = 48;
+const PIXELS_PER_CELL = 48;
 
 export function save(name, blob) {
   const link = document.createElement("a");
@@ -33,8 +33,8 @@ export function pictureFile({ world, solution, show, walk, taken }) {
   const picture = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     viewBox: `${left} ${top} ${width} ${height}`,
-    width: Math.round(width * PIXELS_A_CELL),
-    height: Math.round(height * PIXELS_A_CELL),
+    width: Math.round(width * PIXELS_PER_CELL),
+    height: Math.round(height * PIXELS_PER_CELL),
     role: "img",
   },
     s("title", {}, title),

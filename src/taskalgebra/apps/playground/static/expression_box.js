@@ -1,6 +1,6 @@
-// The expression: typed or built from keys, with mistakes underlined in a mirror behind the text.
+// The expression: typed or built from buttons, with mistakes underlined in a mirror behind it.
 
-import { byId, h } from "./dom.js";
+import { byId, capitalised, h } from "./dom.js";
 import { examples, quoted } from "./names.js";
 
 const OPERATORS = [
@@ -26,7 +26,7 @@ export class ExpressionBox {
       event.preventDefault();
       entered();
     });
-    // A field without the focus forgets its caret, and the keys must not take the focus from it.
+    // A field without the focus forgets its caret, so the buttons must not take the focus.
     this.caret = [0, 0];
     document.addEventListener("selectionchange", () => {
       if (document.activeElement === this.input) this.caret = [this.input.selectionStart, this.input.selectionEnd];
@@ -63,7 +63,7 @@ export class ExpressionBox {
     );
   }
 
-  /** Underline a mistake and say what it is; null takes it away. */
+  /** Underline a mistake and say what it is; null clears it. */
   mark(error) {
     const place = byId("error");
     const mirror = byId("mirror");
@@ -74,7 +74,7 @@ export class ExpressionBox {
       place.replaceChildren();
       return;
     }
-    // The server counts characters, the browser counts halves of some of them.
+    // The server counts characters, the browser UTF-16 code units.
     const letters = [...this.input.value];
     const start = wrong ? Math.min(error.start, letters.length) : 0;
     const end = wrong ? Math.max(Math.min(error.end ?? start + 1, letters.length), start) : 0;
@@ -83,7 +83,7 @@ export class ExpressionBox {
     mirror.replaceChildren(letters.slice(0, start).join(""), wrong ? underlined : "", letters.slice(end).join(""));
     const caret = h("span", { class: "caret", "aria-hidden": "true" }, "▲");
     const sentence = error.message.split("\n")[0];
-    const text = h("span", { class: "sentence" }, sentence.replace(/^./, (letter) => letter.toUpperCase()));
+    const text = h("span", { class: "sentence" }, capitalised(sentence));
     if (this.said !== sentence || !place.firstChild) place.replaceChildren(wrong ? caret : "", text);
     this.said = sentence;
     if (!wrong) return;

@@ -1,9 +1,9 @@
-// The page: one state, what listens to it, and who asks the server.
+// The page: one state, its listeners, and the requests to the server.
 
 import { Address } from "./address.js";
 import { Newest, presets as askPresets } from "./api.js";
 import { BoxmanView, caption as boxmanCaption } from "./boxman_view.js";
-import { byId, figure, h, listed, plural } from "./dom.js";
+import { byId, capitalised, figure, h, listed, plural } from "./dom.js";
 import { asPng, fileName, pictureFile, save } from "./download.js";
 import { ExpressionBox } from "./expression_box.js";
 import { MapView } from "./map_view.js";
@@ -14,11 +14,11 @@ import { MOST_NUMBERS, showLegend, showSlices } from "./slices.js";
 import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { TOOLS, Tools } from "./tools.js";
-import { episode } from "./walk.js";
+import { episode, total } from "./walk.js";
 import { EMPTY_ROOM, ACTIONS, cleared, indexOf, nColumns, nRows, nearestFree, place } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
-/** What shows the last answer, and is dimmed once that no longer holds. */
+/** Elements that show the last answer, dimmed when it is out of date. */
 const OF_ANSWER = ["map", "screen", "slices", "meaning", "caption"];
 
 startTheme();
@@ -36,7 +36,7 @@ async function start() {
   new Page(presets).open();
 }
 
-/** Tell something about the whole page; `about` is "server" or "link". */
+/** Show a notice for the whole page; `about` is "server" or "link". */
 function notify(about, sentence) {
   const notice = byId("notice");
   notice.hidden = false;
@@ -44,7 +44,7 @@ function notify(about, sentence) {
   notice.textContent = sentence;
 }
 
-/** What was told about this no longer holds. */
+/** Hide a notice that no longer applies. */
 function settled(about) {
   const notice = byId("notice");
   if (notice.dataset.about === about) notice.hidden = true;
@@ -56,7 +56,7 @@ class Page {
     this.boxmanPreset = presets.find((one) => one.id === "boxman");
     this.address = new Address(presets);
     this.store = new Store(this.#default());
-    this.fresh = true; // whether everything is to be shown, not only what changed
+    this.fresh = true; // whether to show everything, not only what changed
     this.solution = null; // the last good answer for a map
     this.game = null; // the last good answer for Boxman
     this.walk = { cells: [], actions: [], rewards: [] };
@@ -182,7 +182,7 @@ class Page {
   #play(state) {
     this.solver.drop();
     this.boxman.showGame(state.boxman, this.boxmanPreset.skills);
-    if (!this.game) this.#caption("The network is being loaded.");
+    if (!this.game) this.#caption("Loading the network.");
     this.gamer.ask(state.boxman);
   }
 
@@ -203,7 +203,7 @@ class Page {
     settled("server");
   }
 
-  /** Something is wrong: say it where it is, and dim the last good picture. */
+  /** Show an error where it belongs, and dim the last good picture. */
   #refused(error) {
     delete document.body.dataset.answer;
     this.player.load([], null);
@@ -211,11 +211,11 @@ class Page {
     if (error.field === "expression") this.box.mark(error);
     else {
       this.box.mark(null);
-      notify("server", error.message.replace(/^./, (letter) => letter.toUpperCase()));
+      notify("server", capitalised(error.message));
     }
   }
 
-  /** The episode from where the agent stands. */
+  /** The episode from the agent's cell. */
   #plan() {
     const { world, agent } = this.store.state;
     const known = this.solution !== null && this.solvedWorld === world;
@@ -234,22 +234,22 @@ class Page {
   #describe() {
     const { expression, desired } = this.solution;
     const few = desired.length > 6 ? `one of ${desired.length} goals` : listed(desired, "or");
-    const wanted = desired.length ? `reach ${few}` : "no goal is wanted";
+    const aim = desired.length ? `reach ${few}` : "no goal is desired";
     const { agent } = this.store.state;
-    if (!agent) return `Task ${expression}: ${wanted}.`;
+    if (!agent) return `Task ${expression}: ${aim}.`;
     const from = `From ${place(agent)} the agent`;
-    if (!this.walk.ends) return `Task ${expression}: ${wanted}. ${from} has no way to a goal.`;
+    if (!this.walk.ends) return `Task ${expression}: ${aim}. ${from} cannot reach a goal.`;
     const steps = plural(this.walk.actions.length, "step");
-    const earned = this.walk.rewards.reduce((sum, reward) => sum + reward, 0);
+    const earned = total(this.walk.rewards);
     const optimum = this.solution.optimum[indexOf(this.store.state.world, agent)];
     const best = Math.abs(earned - optimum) < 1e-6 ? "the optimum" : `the optimum is ${figure(optimum)}`;
-    return `Task ${expression}: ${wanted}. ${from} takes ${this.walk.goal} in ${steps} and earns ${figure(earned)}, ${best}.`;
+    return `Task ${expression}: ${aim}. ${from} takes ${this.walk.goal} in ${steps} and earns ${figure(earned)}, ${best}.`;
   }
 
   #caption(text) {
     byId("caption").textContent = text;
-    clearTimeout(this.telling);
-    this.telling = setTimeout(() => (byId("announce").textContent = text), 700);
+    clearTimeout(this.announcing);
+    this.announcing = setTimeout(() => (byId("announce").textContent = text), 700);
   }
 
   #moved(taken) {
@@ -311,7 +311,7 @@ class Page {
     return true;
   }
 
-  /** Let a tool work, and show what it holds. */
+  /** Use a tool, and show what it holds. */
   #hand(work) {
     const held = this.tools.held;
     work();
@@ -340,7 +340,7 @@ class Page {
       else this.store.undo();
     });
     document.querySelector(".skip").addEventListener("click", (event) => {
-      event.preventDefault(); // what stands after the # is the state
+      event.preventDefault(); // the hash holds the state
       byId("expression").focus();
     });
     onClick("share", () => this.#share());
@@ -348,7 +348,7 @@ class Page {
     onClick("svg", () => this.solution && save(fileName(this.solution.expression, "svg"), new Blob([this.#file()], { type: "image/svg+xml" })));
     onClick("copy", async () => {
       const copied = await navigator.clipboard.writeText(byId("lines").textContent).then(() => true, () => false);
-      this.#say(copied ? "Copied." : "The browser does not allow to copy; select the lines instead.");
+      this.#say(copied ? "Copied." : "The browser does not allow copying; select the lines instead.");
     });
     onClick("python", () => {
       const answer = this.#boxmanOn ? this.game : this.solution;
@@ -365,7 +365,7 @@ class Page {
     } catch {
       notify("link", `Copy this link: ${link}`);
     }
-    this.#say("The link holds the whole state.");
+    this.#say("The link contains the whole state.");
     setTimeout(() => (button.textContent = "Share"), 2500);
   }
 

@@ -1,11 +1,9 @@
-// The map as something to touch: pointer and keyboard become cells.  For screen readers it is a grid
-// of which only the current cell exists, since a map may have 16,000 of them.
+// The interactive map: pointer and keyboard events become cells.  For screen readers it is a grid in
+// which only the current cell exists, since a map may have 16,000 cells.
 
-import { byId, figure, h, s } from "./dom.js";
+import { byId, capitalised, figure, h, s } from "./dom.js";
 import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
-import { ACTIONS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
-
-const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+import { ACTIONS, KEYS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
 
 export class MapView {
   /** hands: {down(cell), drag(cell), up(cell), tool(letter)}. */
@@ -32,17 +30,17 @@ export class MapView {
     this.layers.goals.replaceChildren(drawGoals(world, solution?.desired ?? []));
     this.showAgent(walk, taken);
     this.#showCursor();
-    if (this.told && held === null) this.#tell(this.told);
+    if (this.described && held === null) this.#readOut(this.described);
   }
 
-  /** Draw the agent and its way only. */
+  /** Draw only the agent and its path. */
   showAgent(walk, taken) {
     this.standing = walk.cells[taken] ?? null;
     this.layers.way.replaceChildren(drawWay(walk, taken));
     this.layers.agent.replaceChildren(...(this.standing ? [drawAgent(this.standing)] : []));
   }
 
-  /** A cell in words: what stands there, its value, and what the agent does. */
+  /** A cell in words: what is there, its value, and what the agent does. */
   describe(cell) {
     const words = [];
     const goal = goalAt(this.world, cell);
@@ -53,10 +51,10 @@ export class MapView {
       const at = indexOf(this.world, cell);
       const value = this.solution?.values[at] ?? null;
       const action = this.solution?.actions[at] ?? null;
-      if (value === null) words.push("no way to a goal");
+      if (value === null) words.push("no goal can be reached");
       else words.push(`value ${figure(value)}`, action === 4 ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
     }
-    return `${place(cell)}: ${words.join(", ")}`.replace(/^./, (letter) => letter.toUpperCase());
+    return capitalised(`${place(cell)}: ${words.join(", ")}`);
   }
 
   #showCursor() {
@@ -73,7 +71,7 @@ export class MapView {
   #cellOf(event) {
     const box = this.svg.getBoundingClientRect();
     const [rows, columns] = [nRows(this.world), nColumns(this.world)];
-    // The picture keeps its proportions, so there may be empty room at its sides.
+    // The picture keeps its proportions, so there may be empty space at its sides.
     const side = Math.min(box.width / columns, box.height / rows);
     const x = (event.clientX - box.left - (box.width - side * columns) / 2) / side;
     const y = (event.clientY - box.top - (box.height - side * rows) / 2) / side;
@@ -81,8 +79,8 @@ export class MapView {
     return cell[0] >= 0 && cell[1] >= 0 && cell[0] < rows && cell[1] < columns ? cell : null;
   }
 
-  #tell(cell) {
-    this.told = cell;
+  #readOut(cell) {
+    this.described = cell;
     byId("readout").textContent = cell ? this.describe(cell) : "";
   }
 
@@ -94,7 +92,7 @@ export class MapView {
       if (event.pointerType === "mouse" || this.root.classList.contains("paints")) this.root.setPointerCapture(event.pointerId);
       last = cell;
       this.cursor = cell;
-      this.#tell(cell);
+      this.#readOut(cell);
       this.hands.down(cell);
     });
     this.root.addEventListener("pointermove", (event) => {
@@ -105,7 +103,7 @@ export class MapView {
         this.cursor = cell;
         this.#showCursor();
       }
-      if (!cell || !this.told || !same(cell, this.told)) this.#tell(cell); // leave what a tool said
+      if (!cell || !this.described || !same(cell, this.described)) this.#readOut(cell); // keep what a tool said
     });
     const end = (event) => {
       if (last) this.hands.up(event.type === "pointerup" ? last : null);
@@ -113,9 +111,9 @@ export class MapView {
     };
     this.root.addEventListener("pointerup", end);
     this.root.addEventListener("pointercancel", end);
-    this.root.addEventListener("pointerleave", () => this.#tell(null));
-    this.root.addEventListener("focus", () => this.root.matches(":focus-visible") && this.#tell(this.cursor));
-    this.root.addEventListener("blur", () => this.#tell(null));
+    this.root.addEventListener("pointerleave", () => this.#readOut(null));
+    this.root.addEventListener("focus", () => this.root.matches(":focus-visible") && this.#readOut(this.cursor));
+    this.root.addEventListener("blur", () => this.#readOut(null));
     this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -137,7 +135,7 @@ export class MapView {
     } else if (!this.hands.tool(event.key.toLowerCase())) return;
     event.preventDefault();
     this.#showCursor();
-    this.#tell(this.cursor);
+    this.#readOut(this.cursor);
   }
 }
 

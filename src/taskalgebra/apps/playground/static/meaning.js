@@ -1,5 +1,5 @@
-// What an expression means: the goals it wants, a short form, its truth table, and how many
-// tasks the base tasks can express.
+// What an expression means: its goals, a short form, its truth table, and how many tasks the base
+// tasks can express.
 
 import { byId, h, listed, plural } from "./dom.js";
 
@@ -8,9 +8,9 @@ export function showMeaning(answer) {
   const K = table.tasks.length;
   byId("meaning").replaceChildren(
     h("dl", { class: "facts" },
-      h("div", {}, h("dt", {}, "Wanted goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
+      h("div", {}, h("dt", {}, "Desired goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
-      h("div", {}, h("dt", {}, "Tasks that can be written"),
+      h("div", {}, h("dt", {}, "Tasks that can be expressed"),
         h("dd", { id: "n-tasks" }, sentence(count, K)))),
     h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(answer.expression, table)),
   );
@@ -46,7 +46,7 @@ function truthTable(expression, table) {
   const cell = (value, kind) =>
     h("td", { class: `${kind} ${value ? "true" : "no"}` }, value ? "1" : "0");
   return h("table", { class: "truth" },
-    h("caption", {}, "Truth table: every combination of base tasks, and the goals that have it"),
+    h("caption", {}, "Truth table: every combination of base tasks, and its goals"),
     h("thead", {}, h("tr", {},
       table.tasks.map((name) => h("th", { scope: "col" }, name)),
       h("th", { scope: "col", class: "out" }, "task"),

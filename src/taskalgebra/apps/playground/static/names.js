@@ -4,7 +4,7 @@ const RESERVED = new Set(["not", "and", "nand", "xor", "or", "nor", "implies", "
 const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
 const TOKEN = /'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|[\p{ID_Continue}]+/gu;
 
-/** The name as it is written in an expression: plain if it can be, else in quotes. */
+/** The name as written in an expression: plain if possible, else in quotes. */
 export function quoted(name) {
   if (IDENTIFIER.test(name) && !RESERVED.has(name.toLowerCase())) return name;
   const mark = name.includes("'") && !name.includes('"') ? '"' : "'";
@@ -13,7 +13,7 @@ export function quoted(name) {
 
 const plain = (token) => (/^['"]/.test(token) ? token.slice(1, -1).replace(/\\(.)/gs, "$1") : token);
 
-/** The expression with one task called by a new name. */
+/** The expression with one task renamed. */
 export function renamed(expression, name, to) {
   return expression.replace(TOKEN, (token) => (plain(token) === name ? quoted(to) : token));
 }

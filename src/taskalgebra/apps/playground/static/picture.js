@@ -1,5 +1,5 @@
 // The picture of a task on its map, as SVG in units of cells: values, arrows, walls, goals, and the
-// agent with its way.  Colours are attributes, so that a saved picture needs no style sheet.
+// agent with its path.  Colours are attributes, so that a saved picture needs no style sheet.
 
 import { figure, s } from "./dom.js";
 import { colour, isBright, level, rangeOf, step } from "./ramp.js";
@@ -90,16 +90,16 @@ function drawNumbers(world, solution) {
   return s("g", { class: "numbers", "font-size": 0.36, "text-anchor": "middle", "font-family": "sans-serif" }, texts);
 }
 
-/** The goals: filled where the task wants them, hollow where not. */
+/** The goals: filled if desired, else hollow. */
 export function drawGoals(world, desired) {
   const columns = nColumns(world);
   const marks = world.goals.map((goal) => {
     const [row, column] = goal.cell;
-    const wanted = desired.includes(goal.name);
-    return s("g", { class: wanted ? "goal desired" : "goal", transform: `translate(${column + 0.5} ${row + 0.5})` },
-      s("title", {}, wanted ? `${goal.name}, desired` : goal.name),
+    const isDesired = desired.includes(goal.name);
+    return s("g", { class: isDesired ? "goal desired" : "goal", transform: `translate(${column + 0.5} ${row + 0.5})` },
+      s("title", {}, isDesired ? `${goal.name}, desired` : goal.name),
       s("circle", { r: 0.4, fill: PAPER, stroke: INK, "stroke-width": 0.05 }),
-      wanted
+      isDesired
         ? s("circle", { r: 0.28, fill: goal.color })
         : s("circle", { r: 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
   });
@@ -120,7 +120,7 @@ export function drawGoals(world, desired) {
 
 const line = (cells) => cells.map(([row, column], i) => `${i ? "L" : "M"}${column + 0.5} ${row + 0.5}`).join("");
 
-/** The way of the agent: behind it solid, before it dotted. */
+/** The path of the agent: solid behind it, dotted ahead. */
 export function drawWay(walk, taken) {
   if (!walk.cells.length) return s("g");
   const [behind, ahead] = [walk.cells.slice(0, taken + 1), walk.cells.slice(taken)];
@@ -140,7 +140,7 @@ export function drawAgent([row, column]) {
     s("circle", { cx: 0.12, cy: -0.04, r: 0.075, fill: PAPER }));
 }
 
-/** Everything, from the ground up. */
+/** Everything, from bottom to top. */
 export const drawAll = ({ world, solution, show, walk, taken }) => [
   ...drawMap(world, solution, show),
   drawWay(walk, taken),
@@ -148,7 +148,7 @@ export const drawAll = ({ world, solution, show, walk, taken }) => [
   walk.cells.length ? drawAgent(walk.cells[taken]) : s("g"),
 ];
 
-/** The frame around the cell that the keyboard is on. */
+/** The frame around the cell of the keyboard cursor. */
 export function drawCursor([row, column], held) {
   const box = { x: column + 0.06, y: row + 0.06, width: 0.88, height: 0.88, rx: 0.1, fill: "none" };
   return s("g", { class: held ? "cursor held" : "cursor" },

@@ -1,10 +1,10 @@
-// Going through an episode: run, pause, step, reset, at a chosen speed.
+// Play an episode: run, pause, step, reset, at a chosen speed.
 
 import { byId, figure, plural, rebuild, h } from "./dom.js";
 import { total } from "./walk.js";
 
 export class Player {
-  /** moved(taken) is called whenever the place in the episode changes. */
+  /** moved(taken) is called whenever the number of steps taken changes. */
   constructor(moved) {
     Object.assign(this, { moved, taken: 0, timer: null });
     this.load([], null);
@@ -15,12 +15,12 @@ export class Player {
     });
     byId("reset").addEventListener("click", () => this.reset());
     byId("speed").addEventListener("input", (event) => {
-      event.target.setAttribute("aria-valuetext", `${plural(Number(event.target.value), "step")} a second`);
+      event.target.setAttribute("aria-valuetext", `${plural(Number(event.target.value), "step")} per second`);
       if (this.timer) this.run();
     });
   }
 
-  /** A new episode, from its start: rewards of the steps, and the optimum from there. */
+  /** A new episode: the rewards of its steps, and the optimum from its start. */
   load(rewards, optimum) {
     clearInterval(this.timer);
     Object.assign(this, { rewards, optimum, taken: 0, timer: null });
@@ -72,7 +72,7 @@ export class Player {
     byId("step").disabled ||= this.done;
     byId("reset").disabled = this.taken === 0;
     const shown = [
-      ["Return so far", this.taken ? figure(total(this.rewards.slice(0, this.taken))) : figure(0), "so-far"],
+      ["Return so far", figure(total(this.rewards.slice(0, this.taken))), "so-far"],
       ["Final return", this.rewards.length ? figure(total(this.rewards)) : "none", "final"],
       ["Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
     ];

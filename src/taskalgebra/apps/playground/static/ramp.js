@@ -1,5 +1,5 @@
-// Colours of values: viridis, which grows in lightness throughout, so that colour-blind readers and
-// readers of grey prints see the same order.
+// Colours of values: viridis, whose lightness always grows, so that colour-blind readers and readers
+// of grey prints see the same order.
 
 const VIRIDIS = [
   [68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
@@ -8,7 +8,7 @@ const VIRIDIS = [
 
 export const STEPS = 64;
 
-/** Where a value lies between the ends of a range, as 0 to 1. */
+/** The position of a value in a range, from 0 to 1. */
 export function level(value, [low, high]) {
   return high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 1;
 }
@@ -23,7 +23,7 @@ export function rgb(at) {
 export const step = (at) => Math.min(STEPS - 1, Math.floor(at * STEPS));
 export const colour = (number) => `rgb(${rgb((number + 0.5) / STEPS).join(" ")})`;
 
-/** Whether dark ink is read better than white on this level. */
+/** Whether dark ink is more legible than white on this level. */
 export const isBright = (at) => at > 0.62;
 
 /** The ramp as a CSS gradient, for legends. */

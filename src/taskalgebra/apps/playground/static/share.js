@@ -1,16 +1,16 @@
 // The state in the address, after the #.
 //
-//   #world=four-rooms&task=top+%5E+left&agent=1.1      a preset as it is
-//   #map=eJxT…&task=…&agent=…                           a world of one's own, compressed
+//   #world=four-rooms&task=top+%5E+left&agent=1.1      an unchanged preset
+//   #map=eJxT…&task=…&agent=…                           any other world, compressed
 //   #boxman=boxman-random&task=…&seed=3&agent=2.5       Boxman
 //
-// A compressed world ends in a checksum (zlib's), so a damaged link is noticed, not guessed at.
+// A compressed world ends in a checksum (zlib's), so that a damaged link is noticed.
 
 import { checked, isFree } from "./world.js";
 
 export class ShareError extends Error {}
 
-const DAMAGED = "This link is damaged, so here is the default world instead.";
+const DAMAGED = "This link is damaged; this is the default world instead.";
 
 const pack = (world) =>
   JSON.stringify([
@@ -25,7 +25,7 @@ function unpack(text) {
   const world = {
     map,
     goals: goals.map(([name, row, column, color]) => ({ name, cell: [row, column], color: `#${color}` })),
-    tasks: tasks.map(([name, wanted]) => ({ name, goals: wanted.map((index) => goals[index][0]) })),
+    tasks: tasks.map(([name, desired]) => ({ name, goals: desired.map((index) => goals[index][0]) })),
   };
   ["step_reward", "r_universal", "r_empty"].forEach((key, index) => {
     if (rewards[index] !== null) world[key] = rewards[index];

@@ -10,13 +10,13 @@ const GOAL_COLOUR = [255, 255, 255];
 const MANY = 12;
 export const MOST_NUMBERS = 200_000; // cells times goals: more would take longer than 100 ms
 
-let drawn = null; // the world whose goals have their frames on the page, and those frames
+let drawn = null; // the world whose slices are on the page, and their frames
 
 export function showSlices(world, solution) {
   const root = byId("slices");
   if (!solution.slices) {
     drawn = null;
-    root.replaceChildren(h("p", { class: "note" }, "This world is too large for a slice a goal."));
+    root.replaceChildren(h("p", { class: "note" }, "This world is too large for one slice per goal."));
     byId("slices-legend").replaceChildren();
     return;
   }
@@ -31,7 +31,7 @@ export function showSlices(world, solution) {
   showLegend(byId("slices-legend"), range);
 }
 
-/** The place of one slice: {figure, canvas, dot, goal}. */
+/** The frame of one slice: {figure, canvas, dot, goal}. */
 function frameOf(world, goal) {
   const canvas = h("canvas", { role: "img", width: nColumns(world), height: nRows(world) });
   const dot = h("span", { style: { color: goal.color } });
@@ -39,12 +39,12 @@ function frameOf(world, goal) {
   return { figure, canvas, dot, goal };
 }
 
-function show({ canvas, dot, goal }, world, slice, range, wanted) {
+function show({ canvas, dot, goal }, world, slice, range, desired) {
   const ends = rangeOf(slice.values);
   const words = ends ? `${figure(ends[0])} to ${figure(ends[1])}` : "none";
-  canvas.setAttribute("aria-label", `Values for ending in ${slice.goal}, ${wanted ? "desired" : "not desired"}: ${words}`);
+  canvas.setAttribute("aria-label", `Values for ending in ${slice.goal}, ${desired ? "desired" : "not desired"}: ${words}`);
   canvas.title = canvas.ariaLabel;
-  dot.className = wanted ? "dot wanted" : "dot";
+  dot.className = desired ? "dot desired" : "dot";
   const columns = nColumns(world);
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
@@ -57,7 +57,7 @@ function show({ canvas, dot, goal }, world, slice, range, wanted) {
   context.putImageData(image, 0, 0);
 }
 
-/** A ramp between two numbers. */
+/** A colour ramp between two numbers. */
 export function showLegend(root, range) {
   if (!range) {
     root.replaceChildren();

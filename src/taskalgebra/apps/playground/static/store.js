@@ -1,4 +1,4 @@
-// The state of the page, who listens to it, and the way back.
+// The state of the page, its listeners, undo and redo.
 
 export class Store {
   constructor(state) {
@@ -16,7 +16,7 @@ export class Store {
    * Change some keys of the state.
    *
    * undoable: keep the old values of these keys for `undo`.
-   * visit: where this is a new place to come back to, an entry in the browser's history.
+   * visit: add an entry to the browser's history.
    */
   change(patch, { undoable = false, visit = false } = {}) {
     if (undoable) {

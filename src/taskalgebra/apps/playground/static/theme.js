@@ -1,4 +1,4 @@
-// Light and dark: as the system says, until the reader chooses.
+// Light and dark: the system's choice, until the reader chooses.
 
 import { byId } from "./dom.js";
 

@@ -1,11 +1,11 @@
-// What the tools do with the cells that they are given: agent, wall, erase, goal, move.
+// What the tools do with cells: agent, wall, erase, goal, move.
 
 import * as worlds from "./world.js";
 
 export const TOOLS = { a: "agent", w: "wall", e: "erase", g: "goal", m: "move" };
 
 export class Tools {
-  /** say(sentence) tells what could not be done. */
+  /** say(sentence) reports what could not be done. */
   constructor(store, say) {
     Object.assign(this, { store, say, tool: "agent", held: null, stroke: false });
   }
@@ -25,7 +25,7 @@ export class Tools {
     this.#use(cell, false);
   }
 
-  /** The end of a stroke; a goal that was dragged is put down. */
+  /** The end of a stroke; a dragged goal is dropped. */
   up(cell) {
     this.stroke = false;
     if (this.tool === "move" && this.held && cell && !worlds.goalAt(this.store.state.world, cell)) this.#drop(cell);
@@ -35,17 +35,17 @@ export class Tools {
     const { world, agent } = this.store.state;
     if (this.tool === "agent") {
       if (worlds.isFree(world, cell)) this.store.change({ agent: cell });
-      else if (first) this.say("The agent cannot stand in a wall.");
+      else if (first) this.say("The agent cannot be in a wall.");
     } else if (this.tool === "wall") {
-      if (worlds.goalAt(world, cell)) first && this.say("A goal stands here; erase or move it first.");
-      else if (worlds.same(agent, cell)) first && this.say("The agent stands here; move it first.");
+      if (worlds.goalAt(world, cell)) first && this.say("There is a goal here; erase or move it first.");
+      else if (worlds.same(agent, cell)) first && this.say("The agent is here; move it first.");
       else if (worlds.isFree(world, cell)) this.#edit(worlds.withSymbol(world, cell, worlds.WALL));
     } else if (this.tool === "erase") {
       const goal = worlds.goalAt(world, cell);
       if (goal) this.#edit(worlds.removeGoal(world, goal.name));
       else if (!worlds.isFree(world, cell)) this.#edit(worlds.withSymbol(world, cell, worlds.FREE));
     } else if (this.tool === "goal") {
-      if (worlds.goalAt(world, cell)) this.say("A goal stands here already.");
+      if (worlds.goalAt(world, cell)) this.say("There is a goal here already.");
       else if (world.goals.length >= worlds.LIMITS.goals) this.say(`A world has at most ${worlds.LIMITS.goals} goals.`);
       else this.#edit(worlds.addGoal(worlds.withSymbol(world, cell, worlds.FREE), cell));
     } else this.#carry(cell);
@@ -64,7 +64,7 @@ export class Tools {
   #drop(cell) {
     const { world } = this.store.state;
     if (!worlds.isFree(world, cell)) {
-      this.say("A goal cannot stand in a wall.");
+      this.say("A goal cannot be in a wall.");
       return;
     }
     const name = this.held;
@@ -72,7 +72,7 @@ export class Tools {
     this.#edit(worlds.changeGoal(world, name, { cell }));
   }
 
-  /** One stroke is one step back. */
+  /** One stroke is one step of undo. */
   #edit(world) {
     this.store.change({ world }, { undoable: !this.stroke });
     this.stroke = true;

@@ -1,5 +1,5 @@
-// What the composed agent does from a cell: the whole episode, worked out from the policy that the
-// server composed and from the rules of the world (a stay on a goal's cell takes the goal).
+// The episode of the composed agent from a cell, computed from the policy that the server composed
+// and from the rules of the world (staying on a goal's cell takes the goal).
 
 import { goalAt, goalReward, indexOf, isFree, moved, stepReward } from "./world.js";
 
@@ -9,7 +9,7 @@ const STAY = 4;
  * The episode from a cell: {cells, rewards, actions, goal, ends}.
  *
  * cells[0] is the start; actions[i] leads from cells[i] to cells[i + 1] and pays rewards[i].  The
- * last action is the stay that takes the goal: it pays its step and the goal's own reward.
+ * last action is the stay that takes the goal: it pays for the step and for the goal.
  */
 export function episode(world, solution, start) {
   const walk = { cells: [start], actions: [], rewards: [], goal: null, ends: false };
@@ -26,8 +26,8 @@ export function episode(world, solution, start) {
     cell = moved(world, cell, action);
     walk.cells.push(cell);
     walk.actions.push(action);
-    const wanted = goal && solution.desired.includes(goal.name);
-    walk.rewards.push(stepReward(world) + (goal ? goalReward(world, wanted) : 0));
+    const desired = goal && solution.desired.includes(goal.name);
+    walk.rewards.push(stepReward(world) + (goal ? goalReward(world, desired) : 0));
     if (goal) return { ...walk, goal: goal.name, ends: true };
   }
 }

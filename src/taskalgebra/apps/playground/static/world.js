@@ -8,8 +8,9 @@ export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
 const MOVES = [[-1, 0], [0, 1], [1, 0], [0, -1], [0, 0]];
+export const KEYS = { ArrowUp: MOVES[0], ArrowRight: MOVES[1], ArrowDown: MOVES[2], ArrowLeft: MOVES[3] };
 
-// Okabe and Ito: told apart by colour-blind readers.
+// Okabe and Ito: colour-blind readers can tell them apart.
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -20,14 +21,14 @@ export const place = ([row, column]) => `row ${row}, column ${column}`;
 export const indexOf = (world, [row, column]) => row * nColumns(world) + column;
 export const goalAt = (world, cell) => world.goals.find((goal) => same(goal.cell, cell)) ?? null;
 export const stepReward = (world) => world.step_reward ?? -0.1;
-export const goalReward = (world, wanted) =>
-  wanted ? (world.r_universal ?? 2) : (world.r_empty ?? stepReward(world));
+export const goalReward = (world, desired) =>
+  desired ? (world.r_universal ?? 2) : (world.r_empty ?? stepReward(world));
 
 export function isFree(world, [row, column]) {
   return world.map[row]?.[column] !== undefined && world.map[row][column] !== WALL;
 }
 
-/** The cell that a move leads to; walls and the edge of the map hold it back. */
+/** The cell that a move leads to; walls and the edge of the map block it. */
 export function moved(world, cell, action) {
   const target = [cell[0] + MOVES[action][0], cell[1] + MOVES[action][1]];
   return isFree(world, target) ? target : cell;
@@ -106,7 +107,7 @@ export function renameTask(world, name, to) {
   return { ...world, tasks };
 }
 
-/** Want a goal in a task, or want it no longer. */
+/** Add a goal to a task, or remove it. */
 export function tick(world, taskName, goalName) {
   const order = world.goals.map((goal) => goal.name);
   const tasks = world.tasks.map((task) => {
@@ -132,14 +133,14 @@ export function resize(world, rows, columns) {
   return lost.reduce((rest, goal) => removeGoal(rest, goal.name), { ...world, map });
 }
 
-/** Whether walls stand all around the map. */
+/** Whether walls surround the map. */
 function isClosed(world) {
   const solid = (line) => [...line].every((symbol) => symbol === WALL);
   const sides = world.map.every((line) => line[0] === WALL && line.at(-1) === WALL);
   return nRows(world) > 2 && nColumns(world) > 2 && sides && solid(world.map[0]) && solid(world.map.at(-1));
 }
 
-export function emptyMap(rows, columns) {
+function emptyMap(rows, columns) {
   if (rows < 3 || columns < 3) return Array(rows).fill(FREE.repeat(columns)); // no room for walls
   const edge = WALL.repeat(columns);
   return [edge, ...Array(rows - 2).fill(WALL + FREE.repeat(columns - 2) + WALL), edge];
@@ -163,7 +164,7 @@ export const EMPTY_ROOM = {
   ],
 };
 
-/** Throw a sentence if this is no world; what comes from a link is checked here. */
+/** Check a world from a link; throws a sentence about what is wrong with it. */
 export function checked(world) {
   const fail = (sentence) => {
     throw new Error(sentence);
@@ -179,12 +180,12 @@ export function checked(world) {
   if (![...names, ...tasks].every(isName)) fail("a name is missing");
   if (new Set(names).size < names.length || new Set(tasks).size < tasks.length) fail("a name occurs twice");
   const cells = world.goals.map((goal) => goal.cell.join());
-  if (!world.goals.every((goal) => isFree(world, goal.cell))) fail("a goal stands in a wall");
-  if (new Set(cells).size < cells.length) fail("two goals stand on one cell");
+  if (!world.goals.every((goal) => isFree(world, goal.cell))) fail("a goal is in a wall");
+  if (new Set(cells).size < cells.length) fail("two goals are on one cell");
   if (!world.goals.every((goal) => /^#[0-9a-f]{6}$/i.test(goal.color))) fail("a colour is not written as #rrggbb");
-  if (!world.tasks.every((task) => task.goals.every((goal) => names.includes(goal)))) fail("a task wants a goal that is not there");
+  if (!world.tasks.every((task) => task.goals.every((goal) => names.includes(goal)))) fail("a task wants a goal that does not exist");
   for (const key of ["step_reward", "r_universal", "r_empty"]) {
-    if (world[key] !== undefined && world[key] !== null && !Number.isFinite(world[key])) fail("a reward is no number");
+    if (world[key] !== undefined && world[key] !== null && !Number.isFinite(world[key])) fail("a reward is not a number");
   }
   return world;
 }

@@ -65,7 +65,7 @@ export class WorldPanel {
         side("Columns", "columns", columns, (size) => [rows, size])),
       h("fieldset", { class: "sizes" }, h("legend", {}, "Rewards"),
         reward("Step", "step_reward", worlds.stepReward(world)),
-        reward("Wanted goal r_U", "r_universal", worlds.goalReward(world, true)),
+        reward("Desired goal r_U", "r_universal", worlds.goalReward(world, true)),
         reward("Other goal r_∅", "r_empty", worlds.goalReward(world, false))),
     ];
   }
@@ -89,7 +89,7 @@ export class WorldPanel {
   #isNew(input, old, names, kind) {
     const name = input.value.trim();
     if (name && (name === old || !names.includes(name))) return name === old ? (input.value = old, null) : name;
-    this.#refuse(input, old, name ? `There is a ${kind} called ${name} already.` : `A ${kind} needs a name.`);
+    this.#refuse(input, old, name ? `There is already a ${kind} called ${name}.` : `A ${kind} needs a name.`);
     return null;
   }
 
