@@ -2,7 +2,7 @@
 
 Rewards of the evaluated tasks are sparse, so that a return follows from the goal reached and the
 number of steps.  A hundred thousand episodes are then a table of a few dozen counts, from which
-every quantile and every outlier can be had exactly.
+every quantile and every outlier follows exactly.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Episodes:
 
 
 def play(task: Task, actions: ArrayLike, *, episodes: int, max_steps: int, seed: int) -> Episodes:
-    """Play episodes with one action a state, `[S]`, from random starts.
+    """Play episodes with one action per state, `[S]`, from random starts.
 
     Args:
         task: a two-valued task with one step reward.
         actions: the policy.
         episodes: how many.
-        max_steps: an episode is cut off after so many; the last step of one that ends pays the
-            terminal reward.
+        max_steps: an episode is cut off after this many steps; the last step of one that ends pays
+            the terminal reward.
         seed: of the random stream.
     """
     mdp = task.space.mdp

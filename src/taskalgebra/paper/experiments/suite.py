@@ -28,7 +28,7 @@ class Experiment:
     """One protocol: the module with its `Config`, its `QUICK` configuration and its `run`."""
 
     path: str  # of the module, below this package
-    seconds: float  # at full scale, roughly; only the time left is estimated from it
+    seconds: float  # at full scale, roughly; only used to estimate the time left
     skilled: bool = False  # whether `run` also takes skills, by setting
 
     @property
