@@ -1,4 +1,4 @@
-"""`taskalgebra reproduce`: the whole at toy size, stopped in the middle and gone on with."""
+"""`taskalgebra reproduce`: the whole at toy size, interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from boxman_skills import write_untrained
 from taskalgebra.apps import cli
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.reproduce import teller
-from taskalgebra.learning.deep.dqn import Chapter
 from taskalgebra.paper import reproduce
 from taskalgebra.paper.catalogue import PICTURES
 from taskalgebra.paper.experiments import suite
@@ -255,7 +254,7 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     trained = []
 
     def train(name, out, *, recipe, listener):
-        trained.append((name, out, recipe.settings.n_updates))
+        trained.append((name, out, recipe.learner.settings.n_updates))
         write_untrained(out)
 
     skills = tmp_path / "results" / "deep" / "skills"
@@ -264,8 +263,8 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     checkpoint.write_bytes(b"")
     seen = []
 
-    def obtain(experiment, directory, context, **how):
-        seen.append(context)
+    def obtain(experiment, directory, *, shelf, **how):
+        seen.append(shelf)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(training, "train", train)
@@ -275,27 +274,25 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
     assert {out for _, out, _ in trained} == {skills}
     assert checkpoint.exists()
-    assert list(seen[0].shelf.digests) == ["fixed", "random", "touch"]
+    assert list(seen[0].digests) == ["fixed", "random", "touch"]
     assert cli.main([*arguments, "--fresh"]) == 130
     assert not checkpoint.exists()
 
 
 def test_trainings_are_parts_with_a_share_that_is_done(tmp_path, monkeypatch):
-    def train(world, tasks, settings, *, listen, **how):
-        for network in list(tasks) if world.by_touch else ["all"]:
+    def train(world, tasks, network, settings, *, listener, **how):
+        networks = list(tasks) if world.by_touch else ["all"]
+        numbers = {"n_steps": 100, "n_goals": 6, "loss": 0.5, "score": 0.9}
+        for i, name in enumerate(networks):
             for n in (1, 2):
-                listen(network, Chapter(n, n, 100, 0.5, 6), 0.9)
+                listener(Event(name, (i + n / 2) / len(networks), n_updates=n, **numbers))
         write_untrained(tmp_path / "results" / "deep" / "skills")
         return None, {}
 
     heard = []
     monkeypatch.setattr(training.deep, "train", train)
-    store = SimpleNamespace(
-        read=lambda _: (SimpleNamespace(first=None), {}),
-        read_manifest=training.network_store.read_manifest,
-        write=lambda *_: None,
-    )
-    monkeypatch.setattr(training, "network_store", store)
+    store = SimpleNamespace(write=lambda *_: None, manifest=training.store.manifest)
+    monkeypatch.setattr(training, "store", store)
     monkeypatch.setattr(reproduce, "_do", lambda *_: [])
     options = reproduce.Options(tmp_path, train=True, quick=True)
     outcome = reproduce.reproduce("deep", options, heard.append)

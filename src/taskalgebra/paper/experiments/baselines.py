@@ -28,8 +28,6 @@ wanders.  An agent that is right for a reason does not depend on them.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -261,10 +259,5 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiment from the command line."""
-    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, lambda config, _: run(config), out=RESULTS, text=summary)

@@ -21,8 +21,6 @@ it ends when the agent itself knows that it is done; the tables are then compare
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,10 +128,5 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiment from the command line."""
-    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, lambda config, _: run(config), out=RESULTS, text=summary)

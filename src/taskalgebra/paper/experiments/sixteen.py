@@ -175,7 +175,7 @@ def _one_run(
 
 def _counted(episodes: Episodes) -> list[tuple[str, float, int]]:
     """Outcome, return and number of episodes, without the zeros."""
-    counts, returns = episodes.by_outcome(), episodes.returns()
+    counts, returns = episodes.counts, episodes.returns()
     return [
         (OUTCOMES[i], round(float(returns[i, n]), 10), int(counts[i, n]))
         for i, n in np.argwhere(counts)

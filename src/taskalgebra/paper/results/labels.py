@@ -1,7 +1,9 @@
-"""Words that stand in the tables of results, and by which claims and figures find their rows."""
+"""Words in the tables of results, by which claims and figures find their rows."""
 
 from __future__ import annotations
 
+TABULAR, DEEP = "tabular", "deep"
+"""The halves of the paper's experiments, and their directories."""
 PLAIN, EXTENDED = "Q-learning", "goal-oriented Q-learning"
 """The learners of Fig. 3."""
 PRINTED, CORRECTED = "as printed", "corrected"
@@ -18,4 +20,4 @@ COMPOSED, AGENT, OPTIMAL, EXACT = (
     "optimal policy",
     "exact composition",
 )
-"""Who acts: composed tables or networks, or one of the two that they are held against."""
+"""Who acts: composed tables or networks, or one of the two they are compared with."""

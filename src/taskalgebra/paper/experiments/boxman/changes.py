@@ -9,8 +9,6 @@ preset, for the same number of gradient steps; scores are those of the last and 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,10 +60,5 @@ def run(config: Config, out: Path) -> Result:
     return Result.of_rows(NAME, config, ("undone", "last_score", "best_score"), rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    return command(Config, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, run)

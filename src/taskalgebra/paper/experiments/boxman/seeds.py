@@ -9,8 +9,6 @@ The layout is fixed, so every task is judged from all 58 starts.  Only the colum
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,10 +85,5 @@ def run(config: Config, out: Path, listener: Listener = silent) -> Result:
     return Result.of_rows(f"{name.replace('-', '_')}_seeds", config, columns, rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    return command(Config, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, run)
