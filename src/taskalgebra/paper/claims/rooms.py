@@ -20,9 +20,9 @@ LINEAR = 0.995
 
 def rewards(result: Result) -> Iterator[Claim]:
     """Fig. 1: what ∧ pays where the average pays too."""
-    table, low = result.table, result.config["r_empty"]
-    outside = table["conjunction"] == low
-    paid = float((table["average"][outside] > low).mean())
+    table, r_empty = result.table, result.config["r_empty"]
+    outside = table["conjunction"] == r_empty
+    paid = float((table["average"][outside] > r_empty).mean())
     yield judged(
         "Fig. 1",
         "Averaging rewards, unlike ∧, pays in regions that are not in the intersection.",

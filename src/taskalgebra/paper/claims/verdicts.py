@@ -52,7 +52,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of the paper, held against what was measured."""
+    """One sentence of the paper, compared with what was measured."""
 
     where: str  # its place in the paper
     claim: str

@@ -1,4 +1,4 @@
-"""The paper's lemmas and theorems, held against exact tables: how many equations, how many broken.
+"""The paper's lemmas and theorems, tested on exact tables: how many equations, how many broken.
 
 All rewards are dyadic, so that sums are exact and `==` means equal.  In Four Rooms the laws are
 tried on every triple of the 16 tasks; on random worlds, where dead ends and goals that cannot be
@@ -136,9 +136,9 @@ def _random_space(rng: np.random.Generator) -> TaskSpace:
     start = rng.choice(np.setdiff1d(np.arange(n_states), goals))
     next_state[start, 0] = goals[0]
     steps = -rng.integers(1, 17, (n_states, n_actions)) / 8
-    low, high = np.sort(rng.choice(49, 2, replace=False) - 24) / 8
+    r_empty, r_universal = np.sort(rng.choice(49, 2, replace=False) - 24) / 8
     world = from_arrays(next_state, steps, goals)
-    return TaskSpace(world, r_empty=float(low), r_universal=float(high))
+    return TaskSpace(world, r_empty=float(r_empty), r_universal=float(r_universal))
 
 
 def _table(values: ExtendedQ) -> Array:

@@ -1,6 +1,6 @@
 """Fig. 6 and the supplement's figure of returns: what composed networks earn in Boxman.
 
-Every task is played by the composition of the skills, screen by screen, and held against two exact
+Every task is played by the composition of the skills, screen by screen, and compared with two exact
 numbers: the optimum of the task, and what the composition of exact values earns.  Where tasks share
 their absorbing states the two are equal; by touch they are not (`boxman.exact`).
 

@@ -76,9 +76,9 @@ def run(config: Config, out: Path, listener: Listener = silent) -> Result:
     recipe, name = RECIPES[config.recipe], config.recipe
     rows = []
     for seed in range(config.seeds):
-        folder = out / "seeds" / str(seed)
-        family = train(name, folder, recipe=replace(recipe, seed=seed), listener=listener)
-        seconds = store.manifest(folder / name)["training"]["seconds"]
+        directory = out / "seeds" / str(seed)
+        family = train(name, directory, recipe=replace(recipe, seed=seed), listener=listener)
+        seconds = store.manifest(directory / name)["training"]["seconds"]
         found = judge(Boxman(**recipe.world), family)
         rows.append((seed, recipe.learner.settings.n_updates, seconds, *found.values()))
     columns = ("seed", "updates", "seconds", *found)
