@@ -1,8 +1,8 @@
-"""Experiments → figures → claims → report: the paper's results, made anew.
+"""Experiments → figures → claims → report: the paper's results, reproduced.
 
 `reproduce` is one loop over the two halves of the paper's experiments, tabular and deep, or over as
-much of them as a single figure needs.  Finished results are taken as they are unless a fresh start
-is asked for; each is written whole when it is done, so a run that was stopped resumes.
+much of them as a single figure needs.  Finished results are kept unless a fresh start is asked
+for; each is written as a whole when it is done, so that an interrupted run resumes.
 
 Below `Options.out`:
 
@@ -21,7 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskalgebra.progress import Event, Listener
+from taskalgebra.paper.results.labels import DEEP, TABULAR
+from taskalgebra.progress import Event, Listener, silent
 
 if TYPE_CHECKING:
     from taskalgebra.paper.catalogue.figure import Picture
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from taskalgebra.paper.experiments.boxman.settings import Shelf
     from taskalgebra.paper.experiments.suite import Experiment
 
-TABULAR, DEEP, ALL = "tabular", "deep", "all"
+ALL = "all"
 ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
 EXTRAS = {"matplotlib": "figures", "torch": "deep", "safetensors": "deep"}
 REPORT = "report"
-SECONDS_PER_FIGURE = 1.5  # roughly; only the time left is estimated from it
+SECONDS_PER_FIGURE = 1.5  # roughly; only used to estimate the time left
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Options:
     """Where to, and how."""
 
     out: Path = Path()
-    """`results/` and `report/` are below it."""
+    """The directory of `results/` and `report/`."""
     fresh: bool = False
-    """Run again what is already there, too."""
+    """Also run again what is already there."""
     quick: bool = False
     """Toy size: a look at the whole in seconds."""
     workers: int = 2
@@ -78,23 +79,23 @@ class Outcome:
     """What a reproduction leaves behind."""
 
     claims: dict[str, list[Claim]]  # of each half
-    parts: list[Event]  # what was told of each part when it was done
+    parts: list[Event]  # what was reported of each part when it was done
     report: Path | None = None
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What is to be done of one half."""
+    """What is to be done for one half."""
 
     half: str
     experiments: Sequence[Experiment]
     pictures: Sequence[Picture]
     questions: Sequence[Question]
-    whole: bool  # all of the half, so that its claims can be written down
+    whole: bool  # all of the half, so that its claims are saved
 
     @property
     def figures(self) -> str:
-        """The name of the part in which figures are drawn."""
+        """The name of the part that draws figures."""
         return f"{self.half} figures"
 
 
@@ -115,10 +116,10 @@ class _Part:
 
 @dataclass
 class _Run:
-    """A reproduction: which parts come, how long each takes, and who is told."""
+    """A reproduction: its parts, how long each takes, and who hears of them."""
 
-    listener: Listener | None
-    seconds: dict[str, float]  # expected; 0 for results that were kept, which are no work
+    listener: Listener
+    seconds: dict[str, float]  # expected; 0 for results that were kept
     over: list[Event] = field(default_factory=list)
 
     def share(self, name: str, share: float) -> float:
@@ -126,18 +127,13 @@ class _Run:
         done = sum(self.seconds[event.what] for event in self.over)
         return (done + share * self.seconds[name]) / (sum(self.seconds.values()) or 1.0)
 
-    def tell(self, event: Event) -> None:
-        """Tell what is being done."""
-        if self.listener is not None:
-            self.listener(event)
-
     @contextmanager
     def part(self, name: str) -> Iterator[_Part]:
-        """Tell of a part when it begins, as it advances, and when it is done."""
+        """Report a part when it begins, as it advances, and when it is done."""
 
         def advance(event: Event) -> None:
             what = f"{name}, {event.what}" if event.what else name
-            self.tell(replace(event, what=what, share=self.share(name, event.share)))
+            self.listener(replace(event, what=what, share=self.share(name, event.share)))
 
         part = _Part(advance)
         part.progress(0.0)
@@ -149,14 +145,14 @@ class _Run:
             self.seconds[name] = 0.0
         event = Event(name, self.share(name, 1.0), seconds=part.seconds)
         self.over.append(replace(event, kept=part.kept, written=part.written))
-        self.tell(self.over[-1])
+        self.listener(self.over[-1])
 
 
 def figures_of(what: str) -> dict[str, list[str]]:
     """Which pictures of each half are meant.
 
     Raises:
-        ValueError: by none of the names.
+        ValueError: nothing has this name.
     """
     from taskalgebra.paper.catalogue import PICTURES, find
     from taskalgebra.paper.experiments.suite import EXPERIMENTS
@@ -176,14 +172,14 @@ def figures_of(what: str) -> dict[str, list[str]]:
     return {half: names for half, names in chosen.items() if names}
 
 
-def reproduce(what: str, options: Options, listener: Listener | None = None) -> Outcome:
+def reproduce(what: str, options: Options, listener: Listener = silent) -> Outcome:
     """Run what is missing, draw the figures, judge the claims; for "all", write the report.
 
     Args:
         what: "tabular", "deep", "all", or a figure: by its file name, a beginning of it, or as the
             paper numbers it, such as "figure-3".
         options: where to, and how.
-        listener: is told how far it is.
+        listener: hears of the progress.
 
     Raises:
         ModuleNotFoundError: figures need matplotlib, networks need torch.
@@ -191,12 +187,12 @@ def reproduce(what: str, options: Options, listener: Listener | None = None) -> 
         ValueError: there is no such figure, or a saved result is damaged.
     """
     _require("matplotlib")
-    wanted = figures_of(what)
-    if DEEP in wanted:
+    figures = figures_of(what)
+    if DEEP in figures:
         _require("torch", "safetensors")
     elif options.train or options.skills is not None:
         raise ValueError(f"{what} needs no networks; training and skills belong to {DEEP}")
-    works = [_work(half, names, whole=what in (half, ALL)) for half, names in wanted.items()]
+    works = [_work(half, names, whole=what in (half, ALL)) for half, names in figures.items()]
     trainings = _trainings(options) if options.train else {}
     run = _Run(listener, dict(trainings))
     for work in works:
@@ -204,7 +200,7 @@ def reproduce(what: str, options: Options, listener: Listener | None = None) -> 
         run.seconds[work.figures] = SECONDS_PER_FIGURE * len(work.pictures)
     if what == ALL:
         run.seconds[REPORT] = 1.0
-    shelf = _skills(options, run, trainings) if DEEP in wanted else None
+    shelf = _skills(options, run, trainings) if DEEP in figures else None
     claims = {work.half: _do(work, options, run, shelf) for work in works}
     if what != ALL:
         return Outcome(claims, run.over)
@@ -239,7 +235,7 @@ def _work(half: str, names: list[str], *, whole: bool) -> _Work:
 
 
 def _trainings(options: Options) -> dict[str, float]:
-    """The parts in which networks are trained, and how long each takes, roughly."""
+    """The parts that train networks, and how long each takes, roughly."""
     from taskalgebra.paper.experiments.boxman import training
 
     return {
@@ -249,7 +245,7 @@ def _trainings(options: Options) -> dict[str, float]:
 
 
 def _skills(options: Options, run: _Run, trainings: dict[str, float]) -> Shelf:
-    """The skills that were asked for, trained first where that was asked for too."""
+    """The skills to evaluate, trained first where that was asked for."""
     from taskalgebra.paper.experiments.boxman import training
     from taskalgebra.paper.experiments.boxman.settings import Shelf
 
@@ -277,9 +273,11 @@ def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[C
             results[experiment.name], part.kept = suite.obtain(
                 experiment,
                 directory,
-                suite.Context(options.workers, part.progress, shelf),
                 fresh=options.fresh,
                 quick=options.quick,
+                workers=options.workers,
+                progress=part.progress,
+                shelf=shelf,
             )
         if not part.kept:
             provenance.note(directory, experiment.name, part.seconds, part.cpu_seconds)

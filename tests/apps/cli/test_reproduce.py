@@ -264,8 +264,8 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     checkpoint.write_bytes(b"")
     seen = []
 
-    def obtain(experiment, directory, context, **how):
-        seen.append(context)
+    def obtain(experiment, directory, *, shelf, **how):
+        seen.append(shelf)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(training, "train", train)
@@ -275,7 +275,7 @@ def test_train_trains_every_setting_below_the_results_and_evaluates_that(tmp_pat
     assert [name for name, _, _ in trained] == ["boxman", "boxman-random", "boxman-touch"]
     assert {out for _, out, _ in trained} == {skills}
     assert checkpoint.exists()
-    assert list(seen[0].shelf.digests) == ["fixed", "random", "touch"]
+    assert list(seen[0].digests) == ["fixed", "random", "touch"]
     assert cli.main([*arguments, "--fresh"]) == 130
     assert not checkpoint.exists()
 

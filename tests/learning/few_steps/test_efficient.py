@@ -1,5 +1,7 @@
 """Learning with few steps: exact values from interaction alone, counted honestly."""
 
+import runpy
+import sys
 from collections import deque
 from itertools import product
 from pathlib import Path
@@ -208,8 +210,9 @@ def test_the_experiment_does_not_depend_on_the_number_of_workers(tmp_path):
     assert load(experiment.NAME, tmp_path).table == results[0].table
 
 
-def test_the_command_writes_the_result_and_prints_a_table(tmp_path, capsys):
-    experiment.main(["--runs", "1", "--out", str(tmp_path)])
+def test_the_command_writes_the_result_and_prints_a_table(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["efficient", "--runs", "1", "--out", str(tmp_path)])
+    runpy.run_path(experiment.__file__, run_name="__main__")
     assert load(experiment.NAME, tmp_path).config["runs"] == 1
     assert experiment.OURS in capsys.readouterr().out
 

@@ -40,7 +40,7 @@ from taskalgebra.paper.experiments.boxman.settings import (
     Shelf,
     expression_text,
 )
-from taskalgebra.paper.figures.film import BAND, SIDE
+from taskalgebra.paper.figures import film
 from taskalgebra.paper.results.labels import AGENT
 from taskalgebra.paper.results.record import Result, Table, load
 
@@ -67,6 +67,15 @@ def evaluated(perfect):
 
 
 @pytest.fixture(scope="module")
+def perfect_values(perfect):
+    _, skills = perfect
+    config = boxman_values.Config()
+    shown = boxman_values.layout(skills["touch"].env, config.layout_seed)
+    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
+    return boxman_values.run(config, own)
+
+
+@pytest.fixture(scope="module")
 def blank():
     return {name: untrained_skills(name) for name in SETTINGS}
 
@@ -83,10 +92,10 @@ def blank_results(blank):
 def test_exact_returns_by_touch_are_those_of_planning(task):
     world = Boxman(**WORLDS["touch"])
     codes = boxman_tables.starts(world, 8, 1)
-    wanted = world.wanted_by(world.tasks[task])
-    found = returns_by_touch(world, codes, wanted, LOW)
+    desired = world.wanted_by(world.tasks[task])
+    found = returns_by_touch(world, codes, desired, LOW)
     for i, code in enumerate(codes):
-        assert np.allclose(found[i], planned_returns(world, code, wanted), rtol=0, atol=1e-12)
+        assert np.allclose(found[i], planned_returns(world, code, desired), rtol=0, atol=1e-12)
 
 
 def test_an_object_behind_another_cannot_be_reached_by_touch():
@@ -162,7 +171,7 @@ def test_tables_play_as_the_agents_do(blank):
     """What is worked out on all cells is what `agent.act` does in the game."""
     for setting, task in (("fixed", "blue ^ square"), ("touch", "blue & square")):
         skills = blank[setting]
-        world, agent = skills.world, skills[task]
+        world, agent = skills.env, skills[task]
         codes = boxman_tables.starts(world, 3, 4)[:3]
         actions = boxman_tables.actions_on_cells(world, [agent.values], codes)[0]
         outcome = boxman_tables.play_actions(world, codes, agent.task, actions)
@@ -171,7 +180,7 @@ def test_tables_play_as_the_agents_do(blank):
             observation, _ = world.reset(options={"code": code.tolist()})
             total, ended, steps = 0.0, False, 0
             with one_thread():
-                while not ended and steps < world.max_steps:
+                while not ended and steps < world.max_episode_steps:
                     observation, reward, ended, _, _ = world.step(agent.act(observation))
                     total, steps = total + reward, steps + 1
             assert total == pytest.approx(outcome.returns[i])
@@ -207,12 +216,8 @@ def test_results_do_not_depend_on_workers_but_on_the_seed(blank):
     assert boxman_returns.run(replace(config, seed=1), skills).tables != one.tables
 
 
-def test_values_of_perfect_networks_are_exact(perfect):
-    _, skills = perfect
-    config = boxman_values.Config()
-    shown = boxman_values.layout(skills["touch"].world, config.layout_seed)
-    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
-    result = boxman_values.run(config, own)
+def test_values_of_perfect_networks_are_exact(perfect_values):
+    result = perfect_values
     errors = result.tables["boxman_values_errors"]
     assert errors["largest_error"].max() < 1e-9
     fixed = errors.where(setting="fixed")
@@ -284,13 +289,12 @@ def test_results_with_arrays_are_read_as_written(blank_results, tmp_path):
 
 def test_results_are_kept_for_the_same_skills_only(blank, tmp_path):
     first = {"fixed": "a", "random": "b", "touch": "c"}
-    context = suite.Context(shelf=Shelf(blank, first))
-    other = suite.Context(shelf=Shelf(blank, {**first, "touch": "d"}))
+    shelf, other = Shelf(blank, first), Shelf(blank, {**first, "touch": "d"})
     experiment = DEEP[boxman_values.NAME]
-    result, kept = suite.obtain(experiment, tmp_path, context)
+    result, kept = suite.obtain(experiment, tmp_path, shelf=shelf)
     assert not kept and result.config["skills"] == first
-    assert suite.obtain(experiment, tmp_path, context) == (result, True)
-    assert not suite.obtain(experiment, tmp_path, other)[1]
+    assert suite.obtain(experiment, tmp_path, shelf=shelf) == (result, True)
+    assert not suite.obtain(experiment, tmp_path, shelf=other)[1]
 
 
 def test_skills_are_loaded_from_a_directory(tmp_path):
@@ -319,20 +323,18 @@ def test_figures_draw_from_their_results_alone(blank_results, name):
 def test_films_are_small_and_move(blank_results, name, tmp_path):
     (path,) = DRAWN[name].write(blank_results, tmp_path)
     assert path.stat().st_size < 600_000
-    with Image.open(path) as film:
-        assert film.size == (SIDE, SIDE + BAND)
+    with Image.open(path) as picture:
+        assert picture.size == (film.SIDE, film.SIDE + film.BAND)
 
 
 def claims_of(results):
     return {claim.where: claim.holds for claim in verdicts.answer(QUESTIONS, results)}
 
 
-def test_claims_hold_for_perfect_networks_and_fail_for_others(blank_results, evaluated, perfect):
-    _, skills = perfect
-    shown = boxman_values.layout(skills["touch"].world, boxman_values.Config().layout_seed)
-    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
-    values = boxman_values.run(boxman_values.Config(), own)
-    good = claims_of({"boxman_returns": evaluated, "boxman_values": values})
+def test_claims_hold_for_perfect_networks_and_fail_for_others(
+    blank_results, evaluated, perfect_values
+):
+    good = claims_of({"boxman_returns": evaluated, "boxman_values": perfect_values})
     touch = "Supplement, Fig. 14"
     lossless = "Supplement, end of the section on function approximation"
     assert all(holds for where, holds in good.items() if where not in (touch, lossless))
@@ -341,17 +343,13 @@ def test_claims_hold_for_perfect_networks_and_fail_for_others(blank_results, eva
     assert not any(bad[where] for where in ("Fig. 4", "Fig. 5", "Fig. 6", touch))
 
 
-def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect):
-    _, skills = perfect
+def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect_values):
     table = evaluated.table
     fewer = table["optimal_episodes"].copy()
     fewer[(table["setting"] == "fixed") & (table["task"] == "blue ^ square")] -= 1
     worse = Table({**table, "optimal_episodes": fewer})
     result = replace(evaluated, tables={**evaluated.tables, evaluated.name: worse})
-    shown = boxman_values.layout(skills["touch"].world, boxman_values.Config().layout_seed)
-    own = {"fixed": skills["fixed"], "touch": oracle_skills("touch", shown)}
-    values = boxman_values.run(boxman_values.Config(), own)
-    assert not claims_of({"boxman_returns": result, "boxman_values": values})["Fig. 5"]
+    assert not claims_of({"boxman_returns": result, "boxman_values": perfect_values})["Fig. 5"]
 
 
 def test_shipped_claims_follow_from_shipped_results(tmp_path):
@@ -374,4 +372,4 @@ def test_a_toy_training_keeps_all_but_its_length():
         recipe = training.RECIPES[setting.skills]
         toy = training.toy(recipe)
         assert (toy.tasks, toy.world, toy.start) == (recipe.tasks, recipe.world, recipe.start)
-        assert toy.settings.n_updates < 10
+        assert toy.learner.settings.n_updates < 10

@@ -39,7 +39,7 @@ def test_returns_add_up_step_by_step():
     task = FourRooms().find_task("top & left")
     actions = optimal_actions(task)
     episodes = play(task, actions, episodes=5000, max_steps=100, seed=0)
-    counts, returns = episodes.by_outcome(), episodes.returns()
+    counts, returns = episodes.counts, episodes.returns()
     starts = task.space.mdp.starts
     values, _ = np.unique(optimal_v(task)[starts].round(9), return_counts=True)
     assert set(returns[counts > 0].round(9)) == set(values)
@@ -53,7 +53,7 @@ def test_a_policy_that_only_stays_is_cut_off_except_on_goals():
     assert episodes.rate(CUT_OFF) == pytest.approx(100 / 104, abs=0.01)
     assert episodes.rate(WRONG) == pytest.approx(2 / 104, abs=0.01)
     assert sum(episodes.rate(outcome) for outcome in OUTCOMES) == pytest.approx(1)
-    counts, returns = episodes.by_outcome(), episodes.returns()
+    counts, returns = episodes.counts, episodes.returns()
     assert {round(x, 9) for x in returns[counts > 0]} == {1.9, -0.2, -0.7}
 
 
@@ -61,7 +61,7 @@ def test_equal_seeds_agree_and_different_seeds_differ():
     task = FourRooms(slip_probability=0.2).find_task("left")
     actions = optimal_actions(task)
     one, same, other = (
-        play(task, actions, episodes=500, max_steps=100, seed=seed).n_ended for seed in (0, 0, 1)
+        play(task, actions, episodes=500, max_steps=100, seed=seed).counts for seed in (0, 0, 1)
     )
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)

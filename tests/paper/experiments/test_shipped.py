@@ -60,15 +60,15 @@ def test_the_first_runs_are_computed_anew(results, name):
     config = replace(EXPERIMENTS[name].config(), **SMALLER[name])
     again = EXPERIMENTS[name].module.run(config)
     table = f"{name}_runs" if name == "relaxed" else name
-    shipped, anew = results[name].tables[table], again.tables[table]
+    shipped, new = results[name].tables[table], again.tables[table]
     if name == "optimal_forty":
         shipped = Table({column: shipped[column][:10] for column in shipped})
     elif name == "optimal_sixteen":
         shipped = Table({c: shipped[c][shipped["seed"] < 2] for c in shipped})
     else:
-        last = int(anew["run"].max())
+        last = int(new["run"].max())
         shipped = Table({c: shipped[c][shipped["run"] <= last] for c in shipped})
-    assert_same(anew, shipped)
+    assert_same(new, shipped)
 
 
 def test_the_first_run_with_slips_is_learned_anew(results):

@@ -350,8 +350,8 @@ def test_without_provenance_times_are_said_to_be_unknown(copy):
 @pytest.mark.parametrize(
     ("file", "content", "error", "says"),
     [
-        ("tabular/claims.json", "{", ValueError, "claims.json holds no claims"),
-        ("tabular/claims.json", '[{"where": "x"}]', ValueError, "holds no claims"),
+        ("tabular/claims.json", "{", ValueError, "claims.json is not a file of claims"),
+        ("tabular/claims.json", '[{"where": "x"}]', ValueError, "is not a file of claims"),
         ("tabular/claims.json", None, FileNotFoundError, "claims.json"),
         ("tabular/baselines.csv", "method,task\na,b\n", ValueError, "damaged.*--fresh"),
         ("deep/boxman_returns.json", "{", ValueError, "boxman_returns.json.*--fresh"),

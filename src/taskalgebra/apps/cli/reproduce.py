@@ -15,8 +15,9 @@ from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.output import Meter, Output
 from taskalgebra.folder import StoreError
-from taskalgebra.paper.reproduce import ABOUT, ALL, DEEP, Options, figures_of
+from taskalgebra.paper.reproduce import ABOUT, ALL, Options, figures_of
 from taskalgebra.paper.reproduce import reproduce as run
+from taskalgebra.paper.results.labels import DEEP
 from taskalgebra.progress import Event, Listener
 
 if TYPE_CHECKING:

@@ -1,14 +1,14 @@
 """What the paper claims about Boxman, what was measured, and whether it holds.
 
 A composed agent *acts optimally* when every episode earns the optimum.  It is *close* to it when
-its mean return is at most the cost of one step below, as for Four Rooms.  By touch,
-where even exact values do not always compose to the optimum, agents are also held against what
-those compose to.
+its mean return is at most the cost of one step below, as for Four Rooms.  By touch, where even
+exact values do not always compose to the optimum, agents are also compared with what those compose
+to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from taskalgebra.paper.claims.verdicts import CLOSE, Claim, Verdict, judged
@@ -19,12 +19,19 @@ FAR = 2.0
 """One loss far outweighs another when it is this many times as large."""
 
 
-def _all(names: list[str], good: list[bool]) -> tuple[Verdict, str]:
-    """The verdict of a claim about several tasks, and which of them are the reason."""
-    bad = [name for name, fine in zip(names, good, strict=True) if not fine]
-    return Verdict.of(sum(good), len(good)), (
-        f"True of {sum(good)} of {len(good)} tasks; not of {', '.join(bad)}."
-    )
+Row = dict[str, Any]
+
+
+def _all(rows: list[Row], good: Callable[[Row], bool]) -> tuple[Verdict, str]:
+    """The verdict of a claim about several tasks, one per row, and which of them are the reason."""
+    bad = [row["task"] for row in rows if not good(row)]
+    n, total = len(rows) - len(bad), len(rows)
+    return Verdict.of(n, total), f"True of {n} of {total} tasks; not of {', '.join(bad)}."
+
+
+def _near(what: str) -> Callable[[Row], bool]:
+    """Whether a task earns this on average, to within a step."""
+    return lambda row: bool(row["mean"] >= row[what] - CLOSE)
 
 
 def extended_values(result: Result) -> Iterator[Claim]:
@@ -39,7 +46,7 @@ def extended_values(result: Result) -> Iterator[Claim]:
             f"{row['mean_error']:.3f} on average, at most {row['largest_error']:.3f}"
             for row in base
         ),
-        *_all([row["task"] for row in base], [row["largest_error"] <= CLOSE for row in base]),
+        *_all(base, lambda row: row["largest_error"] <= CLOSE),
     )
 
 
@@ -54,24 +61,13 @@ def composition(returns: Result) -> Iterator[Claim]:
             f"{row['task']}: {row['optimal_episodes']} of {row['episodes']} starts optimal"
             for row in rows
         ),
-        *_all(
-            [row["task"] for row in rows],
-            [row["optimal_episodes"] == row["episodes"] for row in rows],
-        ),
+        *_all(rows, lambda row: row["optimal_episodes"] == row["episodes"]),
     )
 
 
-def _summary(row: dict[str, Any]) -> str:
+def _summary(row: Row) -> str:
     failed = f", {row['failures']} of {row['episodes']} failed" if row["failures"] else ""
     return f"{row['task']} {row['mean']:.3f} of {row['optimum']:.3f}{failed}"
-
-
-def _within_a_step(rows: list[dict[str, Any]]) -> tuple[Verdict, str]:
-    return _all([row["task"] for row in rows], [_near(row, "optimum") for row in rows])
-
-
-def _near(row: dict[str, Any], what: str) -> bool:
-    return bool(row["mean"] >= row[what] - CLOSE)
 
 
 def returns(result: Result, setting: str, where: str) -> Iterator[Claim]:
@@ -83,28 +79,28 @@ def returns(result: Result, setting: str, where: str) -> Iterator[Claim]:
         "the base tasks.",
         f"{rows[0]['episodes']:,} {'starts' if setting == FIXED else 'episodes'}: "
         + "; ".join(_summary(row) for row in rows),
-        *_within_a_step(rows),
+        *_all(rows, _near("optimum")),
     )
 
 
 def dips(result: Result) -> Iterator[Claim]:
-    """By touch an agent cannot reach an object that its task does not want."""
+    """By touch an agent cannot reach an object that its task does not desire."""
     objects = result.tables["boxman_values_objects"].where(setting=TOUCH).rows()
     base = [task for task in result.table.where(setting=TOUCH).distinct("task") if " " not in task]
-    wanted: list[float] = []
+    desired: list[float] = []
     others: list[float] = []
     for task in base:
         cells = result.table.where(setting=TOUCH, task=task)
         for row in objects:
             best = float(cells[f"learned {row['object']}"].max())
-            (wanted if task in row["wanted_by"].split(" ; ") else others).append(best)
+            (desired if task in row["wanted_by"].split(" ; ") else others).append(best)
     yield judged(
         "Supplement, Figs. 11 to 13",
         "Where touching ends the episode, other objects can no longer be reached: extended "
         "values show large dips.",
         f"of three base tasks, the best value of an object that is wanted is at least "
-        f"{min(wanted):.2f}; of the others at most {max(others):.2f}",
-        min(wanted) > max(others),
+        f"{min(desired):.2f}; of the others at most {max(others):.2f}",
+        min(desired) > max(others),
         "Some object that is not wanted seems as good as one that is.",
     )
 
@@ -113,7 +109,7 @@ def touch(result: Result) -> Iterator[Claim]:
     """Fig. 14: returns by touch, against the optimum and exact composition."""
     rows = result.table.where(setting=TOUCH).rows()
     composed = [row for row in rows if row["kind"] == "composed"]
-    verdict, bad = _within_a_step(rows)
+    verdict, bad = _all(rows, _near("optimum"))
     ceiling = ", ".join(f"{row['task']} {row['score_of_exact']:.3f}" for row in composed)
     reached = ", ".join(f"{row['task']} {row['score_to_exact']:.3f}" for row in composed)
     lost_anyway = sum(row["optimum"] - row["exact_composition"] for row in composed)
@@ -147,9 +143,7 @@ def touch(result: Result) -> Iterator[Claim]:
         "Networks earn what exact values of the base tasks compose to, to within a step.",
         f"exact values compose to these shares of the optimum: {ceiling}; networks reach of "
         f"that: {reached}",
-        *_all(
-            [row["task"] for row in composed], [_near(row, "exact_composition") for row in composed]
-        ),
+        *_all(composed, _near("exact_composition")),
     )
 
 
@@ -169,17 +163,19 @@ def _outweighed(lost_anyway: float, lost_by_networks: float) -> str:
 def trajectories(result: Result) -> Iterator[Claim]:
     """Fig. 15: where trajectories by touch end."""
     episodes = result.tables["boxman_trajectories_episodes"].where(setting=TOUCH)
-    tasks = episodes.distinct("task")
-    ended = {task: episodes.where(task=task)["success"] for task in tasks}
+    ended: list[Row] = [
+        {"task": task, "success": episodes.where(task=task)["success"]}
+        for task in episodes.distinct("task")
+    ]
     yield judged(
         "Supplement, Fig. 15",
         "Composed values lead the agent to what is purple or blue, to blue squares, and to "
         "what is blue or square but not both.",
         "; ".join(
-            f"{task}: {int(success.sum())} of {success.size} trajectories end there"
-            for task, success in ended.items()
+            f"{row['task']}: {row['success'].sum()} of {row['success'].size} trajectories end there"
+            for row in ended
         ),
-        *_all(tasks, [bool(success.all()) for success in ended.values()]),
+        *_all(ended, lambda row: bool(row["success"].all())),
     )
 
 

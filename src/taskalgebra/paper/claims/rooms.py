@@ -20,9 +20,9 @@ LINEAR = 0.995
 
 def rewards(result: Result) -> Iterator[Claim]:
     """Fig. 1: what ∧ pays where the average pays too."""
-    table, low = result.table, result.config["r_empty"]
-    outside = table["conjunction"] == low
-    paid = float((table["average"][outside] > low).mean())
+    table, r_empty = result.table, result.config["r_empty"]
+    outside = table["conjunction"] == r_empty
+    paid = float((table["average"][outside] > r_empty).mean())
     yield judged(
         "Fig. 1",
         "Averaging rewards, unlike ∧, pays in regions that are not in the intersection.",
@@ -65,8 +65,7 @@ def _totals(result: Result, learner: str) -> NDArray[np.float64]:
     """[tasks], the mean over runs of the samples after 1, 2, … tasks."""
     rows = result.table.where(learner=learner)
     per_task = rows["steps"].reshape(-1, len(rows.distinct("run"))).mean(axis=1)
-    total: NDArray[np.float64] = np.cumsum(per_task)
-    return total
+    return np.cumsum(per_task, dtype=np.float64)
 
 
 def _linearity(total: NDArray[np.float64]) -> float:
@@ -171,7 +170,7 @@ def forty_goals(result: Result) -> Iterator[Claim]:
 
 
 def any_of_forty(result: Result) -> Iterator[Claim]:
-    """Section 4.2: random ones of the 2^40 tasks."""
+    """Section 4.2: random tasks of all 2^40."""
     solved, n = int(result.table["optimal"].sum()), result.table.n_rows
     yield judged(
         "Section 4.2",

@@ -6,6 +6,7 @@ the paper's assumptions allow.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
@@ -52,23 +53,20 @@ def theorems(result: Result) -> Iterator[Claim]:
         rows = [row for row in result.table.rows() if row["item"] in items]
         covered = [row for row in rows if row["place"] != PRINTED]
         printed = [row for row in rows if row["place"] == PRINTED]
-        counts: dict[str, list[int]] = {}
+        tried: Counter[str] = Counter()
+        good: Counter[str] = Counter()
         for row in covered:
-            count = counts.setdefault(row["place"], [0, 0])
-            count[0] += row["equations"] - row["broken"]
-            count[1] += row["equations"]
-        words = [f"{place}: {good:,} of {n:,} equations" for place, (good, n) in counts.items()]
+            tried[row["place"]] += row["equations"]
+            good[row["place"]] += row["equations"] - row["broken"]
+        words = [f"{place}: {good[place]:,} of {n:,} equations" for place, n in tried.items()]
         for row in printed:
             words.append(f"outside the proof: {row['broken']} of {row['equations']} broken")
         broken = sum(row["broken"] for row in covered)
+        holds = Verdict.PART if any(row["broken"] for row in printed) else Verdict.HOLDS
         yield judged(
             where,
             statement,
             "; ".join(words),
-            Verdict.FAILS
-            if broken
-            else Verdict.PART
-            if any(row["broken"] for row in printed)
-            else Verdict.HOLDS,
+            Verdict.FAILS if broken else holds,
             f"{broken:,} equations are broken." if broken else why,
         )

@@ -29,19 +29,19 @@ class Verdict(StrEnum):
 
     @classmethod
     def of(cls, good: int, total: int) -> Verdict:
-        """Of a claim about several things that is true of some of them.
+        """The verdict of a claim about several things that is true of some of them.
 
         >>> print(Verdict.of(16, 16), Verdict.of(9, 16), Verdict.of(8, 16), sep=", ")
         holds, holds in part, does not hold
         >>> print(Verdict.of(0, 0))
         does not hold
         """
-        if good == total > 0:  # what nothing speaks for does not hold
+        if good == total > 0:  # a claim about nothing does not hold
             return cls.HOLDS
         return cls.PART if 2 * good > total else cls.FAILS
 
     def counted(self, n: int) -> str:
-        """So many claims with this verdict, in words.
+        """N claims with this verdict, in words.
 
         >>> print(Verdict.PART.counted(2), Verdict.FAILS.counted(1), sep=", ")
         2 hold in part, 1 does not hold
@@ -52,7 +52,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of the paper, held against what was measured."""
+    """One sentence of the paper, compared with what was measured."""
 
     where: str  # its place in the paper
     claim: str
@@ -62,7 +62,7 @@ class Claim:
     figures: tuple[str, ...] = ()  # the names of the figures that show it
 
     def __post_init__(self) -> None:
-        """Take no verdict short of *holds* without a reason."""
+        """Require a reason unless the claim holds."""
         if self.holds == bool(self.reason):
             raise ValueError(
                 f"the claim {self.claim!r} has the verdict {self.verdict!r} and the reason "
@@ -83,7 +83,7 @@ class Claim:
 def judged(where: str, claim: str, measured: str, verdict: Verdict | bool, reason: str) -> Claim:
     """A claim with its verdict; the reason is dropped where it holds.
 
-    A truth value is for claims that cannot hold in part.
+    A bool is for claims that cannot hold in part.
     """
     if isinstance(verdict, bool):
         verdict = Verdict.HOLDS if verdict else Verdict.FAILS
@@ -96,7 +96,7 @@ class Question:
 
     needs: tuple[str, ...]  # the experiments whose results `judge` takes
     judge: Callable[..., Iterable[Claim]]
-    figures: tuple[str, ...] = ()  # that show these claims; in a record of a figure, further ones
+    figures: tuple[str, ...] = ()  # that show these claims; in the entry of a figure, further ones
     ours: bool = False  # whether it goes beyond the paper
 
 
@@ -139,5 +139,5 @@ def load(directory: Path) -> list[Claim]:
         return [Claim(**fields) for fields in content]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{path} holds no claims: {error}; run again: taskalgebra reproduce"
+            f"{path} is not a file of claims: {error}; run again: taskalgebra reproduce"
         ) from error

@@ -2,20 +2,20 @@
 
 Each method learns its tables by interaction and then acts on every expression over top and left.
 The agent is evaluated exactly, from every start: no episode is sampled.  An episode is cut off
-after `max_steps` steps, and counts with what it earned until then, so that an agent that goes round
-for ever has a return.  The columns of the table:
+after `max_steps` steps, and counts with what it earned until then, so that an agent that goes
+round forever has a return.  The columns of the table:
 
-| column                     | one row for each method and task                                    |
+| column                     | one row per method and task                                         |
 |----------------------------|---------------------------------------------------------------------|
 | `goals`                    | the desired ones                                                    |
 | `expressible`              | 0 where the method does not define this; then the results are nan   |
 | `mean`                     | return of the agent, mean over starts and runs                      |
 | `optimum`                  | V*_M, mean over the starts                                          |
 | `gap`, `worst_gap`         | V*_M − return: mean, and largest of any start and run               |
-| `failure_rate`             | part of the starts that fail, in either way:                        |
+| `failure_rate`             | share of starts that fail, in either way:                           |
 | `wrong_goal_rate`          | … ends in a goal that is not desired, although one is               |
 | `cut_off_rate`             | … does not end within `max_steps`                                   |
-| `random_ties_mean`         | mean return if tied best actions are taken at random, all alike     |
+| `random_ties_mean`         | mean return if ties between best actions are broken at random       |
 | `random_ties_failure_rate` | failures of that agent                                              |
 | `optimal_runs`, `runs`     | runs with the optimal return from every start, of how many          |
 | `n_tables`, `n_entries`    | what the method learns, for all tasks together                      |
@@ -23,13 +23,11 @@ for ever has a return.  The columns of the table:
 
 Ties matter for the average of plain values, which is flat between two goals that pull apart: with
 the library's rule (the first of tied actions) the agent is caught there, with random ties it
-strolls.  An agent that is right for a reason does not depend on them.
+wanders.  An agent that is right for a reason does not depend on them.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +38,9 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.baselines.catalogue import ALL
 from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.expression import Expression
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.experiments.rooms import EXACT, SIXTEEN, marks
+from taskalgebra.paper.experiments.rooms import EXACT, SIXTEEN, gaps, marks
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
@@ -66,7 +63,7 @@ class Config:
     """Steps after which an episode is cut off, the terminal one included."""
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no counts."""
+        """Refuse numbers that are not counts."""
         count(self.runs, "runs")
         count(self.max_steps, "max_steps")
 
@@ -95,15 +92,15 @@ class _Outcome(NamedTuple):
     """What a policy comes to from every state within a number of steps."""
 
     expected_return: Array  # [S]
-    right: Array  # [S], the probability to end as the task wants
+    right: Array  # [S], the probability to end in a right goal
     wrong: Array  # [S], the probability to end in another goal
 
 
 def outcome(task: Task, policy: Array, max_steps: int) -> _Outcome:
     """The exact outcome of a policy, `[S, A]` probabilities, in episodes of at most `max_steps`.
 
-    X ← R_π + P_π X, that many times, for the return and for where episodes end.  A task that
-    desires no goal is content with any.
+    X ← R_π + P_π X, that many times, for the return and for where episodes end.  In a task that
+    desires no goal, any goal is right.
     """
     mdp = task.space.mdp
     n = mdp.n_states
@@ -112,10 +109,10 @@ def outcome(task: Task, policy: Array, max_steps: int) -> _Outcome:
     cell = pair // mdp.n_actions * n + mdp.successor
     transition = np.bincount(cell, weight, n * n).reshape(n, n)
     transition[mdp.goals] = 0.0
-    content = task.desired if task.desired.any() else ~task.desired
+    right = task.desired if task.desired.any() else ~task.desired
     now = np.zeros((n, 3))
     now[:, 0] = (policy * task.steps).sum(axis=1)
-    now[mdp.goals] = np.stack([task.goal_reward, content, ~content], axis=1)
+    now[mdp.goals] = np.stack([task.goal_reward, right, ~right], axis=1)
     result = np.zeros((n, 3))
     for _ in range(max_steps):
         result = now + transition @ result
@@ -145,16 +142,15 @@ class _Judge:
         random_ties = choices / choices.sum(axis=1, keepdims=True)
         first, random = (outcome(self.task, p, self.max_steps) for p in (fixed, random_ties))
         starts = self.starts
-        wrong, ended = first.wrong[starts], (first.right + first.wrong)[starts]
-        gap = self.optimum - policy_return(self.task, actions)[starts]
+        earned, ended = first.expected_return[starts], (first.right + first.wrong)[starts]
         return Score(
-            mean=float(first.expected_return[starts].mean()),
-            worst_gap=float((self.optimum - first.expected_return[starts]).max()),
-            wrong_goal_rate=float(wrong.mean()),
+            mean=float(earned.mean()),
+            worst_gap=float((self.optimum - earned).max()),
+            wrong_goal_rate=float(first.wrong[starts].mean()),
             cut_off_rate=float(1.0 - ended.mean()),
             random_ties_mean=float(random.expected_return[starts].mean()),
             random_ties_failure_rate=float(1.0 - random.right[starts].mean()),
-            optimal=bool(gap.max() <= EXACT),
+            optimal=bool(gaps(self.task, actions).max() <= EXACT),
         )
 
 
@@ -164,7 +160,7 @@ class _Run(NamedTuple):
     n_tables: int
     n_entries: int
     n_samples: int
-    scores: tuple[Score | None, ...]  # one a task; None where it is not expressible
+    scores: tuple[Score | None, ...]  # one per task; None where it is not expressible
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
@@ -185,8 +181,7 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
     methods = [baseline() for baseline in ALL]
 
     def one_run(i: int) -> list[_Run]:
-        seed = seed_of(config.seed, i)
-        return [learn_and_judge(method, seed) for method in methods]
+        return [learn_and_judge(method, seed_of(config.seed, i)) for method in methods]
 
     runs = spread(one_run, range(config.runs), workers=workers, progress=progress)
     rows = [
@@ -202,26 +197,25 @@ def _row(
 ) -> dict[str, str | int | float]:
     samples = np.array([one.n_samples for one in runs], np.float64)
     scores = [score for one in runs if (score := one.scores[k]) is not None]
-
     optimum = float(judge.optimum.mean())
 
-    def mean(values: list[float]) -> float:
-        return float(np.mean(values)) if values else np.nan
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(s, name) for s in scores])) if scores else np.nan
 
     return {
         "method": method.title,
         "task": str(expression),
         "goals": marks(judge.task.desired),
         "expressible": int(bool(scores)),
-        "mean": mean([s.mean for s in scores]),
+        "mean": mean("mean"),
         "optimum": optimum,
-        "gap": optimum - mean([s.mean for s in scores]),
+        "gap": optimum - mean("mean"),
         "worst_gap": max((s.worst_gap for s in scores), default=np.nan),
-        "failure_rate": mean([s.failure_rate for s in scores]),
-        "wrong_goal_rate": mean([s.wrong_goal_rate for s in scores]),
-        "cut_off_rate": mean([s.cut_off_rate for s in scores]),
-        "random_ties_mean": mean([s.random_ties_mean for s in scores]),
-        "random_ties_failure_rate": mean([s.random_ties_failure_rate for s in scores]),
+        "failure_rate": mean("failure_rate"),
+        "wrong_goal_rate": mean("wrong_goal_rate"),
+        "cut_off_rate": mean("cut_off_rate"),
+        "random_ties_mean": mean("random_ties_mean"),
+        "random_ties_failure_rate": mean("random_ties_failure_rate"),
         "optimal_runs": sum(s.optimal for s in scores),
         "runs": len(runs),
         "n_tables": runs[0].n_tables,
@@ -244,12 +238,12 @@ def summary(result: Result) -> str:
     ]
     for i, method in enumerate(methods):
         rows = table.where(method=method)
-        told = rows.where(expressible=1)
-        optimal = told["optimal_runs"] == told["runs"]
+        judged = rows.where(expressible=1)
+        optimal = judged["optimal_runs"] == judged["runs"]
         lines.append(
             f"{i + 1:2}  {method:36}{rows['n_tables'][0]:7}{rows['n_entries'][0]:9,}"
-            f"{rows['samples'][0]:10,.0f}{told.n_rows:7}{optimal.sum():9}"
-            f"{100 * told['failure_rate'].mean():7.1f} %{told['worst_gap'].max() + 0.0:11.2f}"
+            f"{rows['samples'][0]:10,.0f}{judged.n_rows:7}{optimal.sum():9}"
+            f"{100 * judged['failure_rate'].mean():7.1f} %{judged['worst_gap'].max() + 0.0:11.2f}"
         )
     lines += [
         "",
@@ -265,10 +259,5 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiment from the command line."""
-    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, lambda config, _: run(config), out=RESULTS, text=summary)

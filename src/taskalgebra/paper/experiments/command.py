@@ -1,9 +1,9 @@
-"""Experiments that are run on their own: one option for each field of a configuration."""
+"""Experiments as commands of their own: one option per field of the configuration."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import TypeVar
@@ -16,17 +16,15 @@ Config = TypeVar("Config")
 def command(
     config: type[Config],
     run: Callable[[Config, Path], Result],
-    arguments: Sequence[str] | None,
     *,
     out: Path = Path("trained"),
     text: Callable[[Result], str] = lambda result: result.table.to_csv(),
-) -> int:
-    """Run an experiment as the command line asks, save its result and print it.
+) -> None:
+    """Run an experiment as this process was asked to, save its result and print it.
 
     Args:
         config: the configuration; its defaults are those of the options.
         run: takes the configuration and the directory.
-        arguments: of the command line; None for those of this process.
         out: the directory, unless `--out` names another.
         text: what is printed.
     """
@@ -35,9 +33,8 @@ def command(
     for own in fields(config):  # type: ignore[arg-type]
         option = f"--{own.name.replace('_', '-')}"
         parser.add_argument(option, type=type(own.default), default=own.default)
-    given = vars(parser.parse_args(arguments))
+    given = vars(parser.parse_args())
     out = given.pop("out")
     result = run(config(**given), out)
     result.save(out)
     print(text(result))
-    return 0

@@ -21,24 +21,21 @@ it ends when the agent itself knows that it is done; the tables are then compare
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.few_steps.learner import Ideas, Mastery, master
-from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning, q_learning
+from taskalgebra.learning.q_learning import Settings
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
-from taskalgebra.paper.experiments.sample_counts import Rewards
+from taskalgebra.paper.experiments.rooms import R_BAR_MIN, planned
+from taskalgebra.paper.experiments.sample_counts import Measure
 from taskalgebra.paper.results.labels import ADDED, ONE_TASK, OURS, PAPER, REMOVED
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread
-from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.planning.exact import optimal_q, q_bar_star
+from taskalgebra.paper.results.record import Result
+from taskalgebra.planning.exact import optimal_q
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
 
@@ -63,13 +60,7 @@ AGENTS: tuple[tuple[str, str, Ideas | None], ...] = (
 
 
 @dataclass(frozen=True)
-class _Runs:
-    runs: int = 100
-    """How often each agent learns; error bars are standard deviations over runs."""
-
-
-@dataclass(frozen=True)
-class Config(Rewards, _Runs):
+class Config(Measure):
     """Master the 40-goal world with each set of ideas, many times."""
 
 
@@ -77,29 +68,24 @@ QUICK = Config(runs=2)
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Run the experiment: one row an agent and run."""
+    """Run the experiment: one row per agent and run."""
     world = config.world(40)
-    optimum = _optimum(world)
-    single = [world.space.task([goal]) for goal in range(world.space.mdp.n_goals)]
-    single_optimum = [optimal_q(task) for task in single]
+    space, base = world.space, list(world.tasks.values())
+    optimum = {task: planned(task) for task in (*base, space.universal, space.empty)}
 
     def one_task(i: int) -> int:
-        goal, seed = i % len(single), seed_of(config.seed, i)
-        stop = Stop(optimum=single_optimum[goal], tolerance=config.tolerance)
-        return finished(q_learning(single[goal], stop, seed=seed)).n_steps
+        task = space.task([i % space.mdp.n_goals])
+        return config.steps(task, optimal_q(task), seed_of(config.seed, i), Settings())
 
     def six_tasks(i: int) -> int:
-        total = 0
-        for k, task in enumerate(world.tasks.values()):
-            stop = Stop(optimum=optimum[task], tolerance=config.tolerance)
-            seed = seed_of(config.seed, i, k)
-            learned = goal_oriented_q_learning(task, stop, seed=seed, r_bar_min=R_BAR_MIN)
-            total += finished(learned).n_steps
-        return total
+        return sum(
+            config.steps(task, optimum[task], seed_of(config.seed, i, k), Settings())
+            for k, task in enumerate(base)
+        )
 
     def all_tasks(ideas: Ideas, i: int) -> int:
         mastery = master(
-            world.space,
+            space,
             world.tasks,
             seed=seed_of(config.seed, i),
             ideas=ideas,
@@ -118,21 +104,11 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
 
     jobs = [(*agent, i) for agent in AGENTS for i in range(count(config.runs, "runs"))]
     rows = spread(row, jobs, workers=workers, progress=progress)
-    table = Table.of_rows(("kind", "idea", "run", "steps"), rows)
-    return Result(NAME, as_json(config), {NAME: table})
-
-
-def _optimum(world: FourRooms) -> dict[Task, Array]:
-    """Q̄* of the base tasks, of M_U and of M_∅."""
-    space = world.space
-    tasks = [*world.tasks.values(), space.universal, space.empty]
-    states = np.arange(space.mdp.n_states)
-    plan = q_bar_star(space, tasks, r_bar_min=R_BAR_MIN)
-    return {task: q.q_bar(states) for task, q in zip(tasks, plan.values, strict=True)}
+    return Result.of_rows(NAME, config, ("kind", "idea", "run", "steps"), rows)
 
 
 def _require_exact(mastery: Mastery, optimum: dict[Task, Array], tolerance: float) -> None:
-    """An agent that believes to be done is examined."""
+    """Examine an agent that believes that it is done."""
     family = mastery.family
     tables = {t: q.table for t, q in zip(family.tasks.values(), family.values, strict=True)}
     tables[family.space.universal] = family.bounds.tables.universal
@@ -152,10 +128,5 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiment from the command line."""
-    return command(Config, lambda config, _: run(config), arguments, out=RESULTS, text=summary)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, lambda config, _: run(config), out=RESULTS, text=summary)

@@ -2,7 +2,7 @@
 
 Rewards of the evaluated tasks are sparse, so that a return follows from the goal reached and the
 number of steps.  A hundred thousand episodes are then a table of a few dozen counts, from which
-every quantile and every outlier can be had exactly.
+every quantile and every outlier follows exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
@@ -29,7 +29,7 @@ class Episodes:
     """Counts of episodes of one policy in one sparse task."""
 
     task: Task
-    n_ended: NDArray[np.int64]  # [G + 1, max_steps + 1], by goal (the last row: cut off) and length
+    counts: NDArray[np.int64]  # [3, max_steps + 1], by outcome, in their order, and length
     n_started: NDArray[np.int64]  # [S]
 
     @property
@@ -37,42 +37,31 @@ class Episodes:
         """The number of episodes."""
         return int(self.n_started.sum())
 
-    def by_outcome(self) -> NDArray[np.int64]:
-        """[3, max_steps + 1], in the order of `OUTCOMES`.
-
-        A goal is desired when no other pays more, so that the empty task, whose goals all pay the
-        same, cannot end in a wrong one.
-        """
-        rewards = self.task.goal_reward
-        best = rewards == rewards.max()
-        goals, cut_off = self.n_ended[:-1], self.n_ended[-1]
-        return np.stack([goals[best].sum(axis=0), goals[~best].sum(axis=0), cut_off])
-
     def returns(self) -> Array:
         """[3, max_steps + 1], the return of an episode by outcome and length."""
         rewards = self.task.goal_reward
         step = float(self.task.steps[~self.task.space.mdp.is_goal].max())
-        n_steps = np.arange(self.n_ended.shape[1])
+        n_steps = np.arange(self.counts.shape[1])
         ended = step * (n_steps - 1)  # the last action pays the terminal reward
         return np.stack([ended + rewards.max(), ended + rewards.min(), step * n_steps])
 
     def add(self, other: Episodes) -> Episodes:
         """The episodes of both."""
-        return Episodes(self.task, self.n_ended + other.n_ended, self.n_started + other.n_started)
+        return Episodes(self.task, self.counts + other.counts, self.n_started + other.n_started)
 
     @property
     def mean(self) -> float:
         """The mean return."""
-        return float((self.by_outcome() * self.returns()).sum() / self.n)
+        return float((self.counts * self.returns()).sum() / self.n)
 
     def rate(self, outcome: str) -> float:
         """The fraction of episodes with an outcome."""
-        return float(self.by_outcome()[OUTCOMES.index(outcome)].sum() / self.n)
+        return float(self.counts[OUTCOMES.index(outcome)].sum() / self.n)
 
     @property
     def failure_rate(self) -> float:
         """The fraction of episodes that were cut off or ended in a wrong goal."""
-        return float(self.by_outcome()[1:].sum() / self.n)
+        return float(self.counts[1:].sum() / self.n)
 
     def mean_of(self, values: Array) -> float:
         """The mean of `[S]` values over the starts of these episodes."""
@@ -80,35 +69,39 @@ class Episodes:
 
 
 def play(task: Task, actions: ArrayLike, *, episodes: int, max_steps: int, seed: int) -> Episodes:
-    """Play episodes with one action a state, `[S]`, from random starts.
+    """Play episodes with one action per state, `[S]`, from random starts.
+
+    A goal is desired when no other pays more, so that the empty task, whose goals all pay the same,
+    cannot end in a wrong one.
 
     Args:
         task: a two-valued task with one step reward.
         actions: the policy.
         episodes: how many.
-        max_steps: an episode is cut off after so many; the last step of one that ends pays the
-            terminal reward.
+        max_steps: an episode is cut off after this many steps; the last step of one that ends pays
+            the terminal reward.
         seed: of the random stream.
     """
     mdp = task.space.mdp
     if not task.two_valued or task.step_reward is not None:
         raise ValueError(f"episodes are counted for sparse, two-valued tasks, got {task!r}")
-    n_ended = np.zeros((mdp.n_goals + 1, count(max_steps, "max_steps") + 1), np.int64)
+    counts = np.zeros((len(OUTCOMES), count(max_steps, "max_steps") + 1), np.int64)
     n_started = np.zeros(mdp.n_states, np.int64)
     _play(
         mdp.offset,
         mdp.successor,
         mdp.probability,
         mdp.goal_of_state,
+        task.goal_reward < task.goal_reward.max(),
         mdp.starts,
         np.ascontiguousarray(actions, np.int64),
         mdp.n_actions,
         count(episodes, "episodes"),
         seeded(seed),
-        n_ended,
+        counts,
         n_started,
     )
-    return Episodes(task, n_ended, n_started)
+    return Episodes(task, counts, n_started)
 
 
 @kernel
@@ -117,24 +110,25 @@ def _play(
     successor: IntArray,
     probability: Array,
     goal_of_state: IntArray,
+    wrong: BoolArray,
     starts: IntArray,
     actions: NDArray[np.int64],
     n_actions: int,
     n_episodes: int,
     stream: State,
-    n_ended: NDArray[np.int64],
+    counts: NDArray[np.int64],
     n_started: NDArray[np.int64],
 ) -> None:
-    last_row, max_steps = n_ended.shape[0] - 1, n_ended.shape[1] - 1
+    max_steps = counts.shape[1] - 1
     for _ in range(n_episodes):
         s = starts[int(uniform(stream) * starts.size)]
         n_started[s] += 1
-        outcome = last_row
+        outcome = 2  # cut off
         steps = max_steps
         for n in range(max_steps):
             if goal_of_state[s] >= 0:
-                outcome = goal_of_state[s]
+                outcome = 1 if wrong[goal_of_state[s]] else 0
                 steps = n + 1
                 break
             s = successor[sampled(offset, probability, s * n_actions + actions[s], stream)]
-        n_ended[outcome, steps] += 1
+        counts[outcome, steps] += 1

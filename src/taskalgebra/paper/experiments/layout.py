@@ -24,7 +24,7 @@ QUICK = Config()
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Run the experiment: the cells of the map, and one table of labels a world."""
+    """Run the experiment: the cells of the map, and one table of labels per world."""
     cells = [
         (r, c, symbol == "#") for r, row in enumerate(MAP.split()) for c, symbol in enumerate(row)
     ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from operator import and_, or_
 
 from taskalgebra.paper.results.parallel import Progress
-from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.paper.results.record import Result
 from taskalgebra.theory.base_tasks import minimal_labels
 from taskalgebra.validation import count
 
@@ -34,17 +34,17 @@ QUICK = Config(most_counted=3)
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Run the experiment: one row a number of learned tasks; `counted` is −1 where not counted."""
+    """Run the experiment: one row per number of learned tasks; −1 where not counted."""
     rows = []
     for k in range(1, count(config.most_learned, "most_learned") + 1):
-        either = both = NOT_COUNTED
+        counted = NOT_COUNTED, NOT_COUNTED
         if k <= config.most_counted:
-            either, both = _n_disjunctions(k), _n_compositions(k)
-        rows.append((k, float(2**k - 1), float(2 ** (2**k)), either, both))
+            counted = _n_disjunctions(k), _n_compositions(k)
+        rows.append((k, float(2**k - 1), float(2 ** (2**k)), *counted))
         if progress is not None:
             progress(k / config.most_learned)
     names = ("learned", "disjunction", "algebra", "disjunction_counted", "algebra_counted")
-    return Result(NAME, as_json(config), {NAME: Table.of_rows(names, rows)})
+    return Result.of_rows(NAME, config, names, rows)
 
 
 def _base_sets(k: int) -> list[int]:
@@ -55,19 +55,18 @@ def _base_sets(k: int) -> list[int]:
 
 def _n_disjunctions(k: int) -> int:
     """The different unions of one or more base tasks."""
-    base = set(_base_sets(k))
-    return len(_closure(base, or_))
+    return len(_closure(set(_base_sets(k)), or_))
 
 
 def _n_compositions(k: int) -> int:
     """The different sums of products of the base tasks and their complements."""
-    everything = (1 << 2**k) - 1
-    literals = {*_base_sets(k), *(everything & ~goals for goals in _base_sets(k))}
+    everything, base = (1 << 2**k) - 1, _base_sets(k)
+    literals = {*base, *(everything & ~goals for goals in base)}
     return len(_closure(_closure(literals, and_), or_))
 
 
 def _closure(some: set[int], operation: Callable[[int, int], int]) -> set[int]:
-    """What can be made of some sets by applying an operation repeatedly."""
+    """What results from some sets by applying an operation repeatedly."""
     found, new = set(some), set(some)
     while new:
         new = {operation(goals, other) for goals in new for other in some} - found

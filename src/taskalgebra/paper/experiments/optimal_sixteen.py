@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.paper.experiments.rooms import (
     BASE,
     EXACT,
     SIXTEEN,
     Learning,
     Setting,
-    compose_actions,
+    gaps,
     shifted_bounds,
 )
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread
-from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.planning.exact import optimal_v
+from taskalgebra.paper.results.record import Result
+from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.values import compose
 
 NAME = "optimal_sixteen"
 
@@ -43,29 +43,25 @@ QUICK = Config(seeds=3)
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Run the experiment: one row a seed and task, with the largest gap over all starts."""
+    """Run the experiment: one row per seed and task, with the largest gap over all starts."""
     world = Setting().world()
     tasks = [world.find_task(expression) for expression in SIXTEEN]
-    starts = world.space.mdp.starts
-    optima = [optimal_v(task)[starts] for task in tasks]
 
-    def gaps(number: int) -> list[float]:
+    def largest_gaps(number: int) -> list[float]:
         tables = {
-            name: config.learn(Setting(), name, seed_of(config.seed, number, i))[0]
+            name: config.learn(Setting(), name, seed_of(config.seed, number, i)).q
             for i, name in enumerate(BASE)
         }
         bounds = shifted_bounds(tables[BASE[0]], world.find_task(BASE[0]))
-        policies = compose_actions(SIXTEEN, tables, bounds)
         return [
-            float((optimum - policy_return(task, actions)[starts]).max())
-            for task, optimum, actions in zip(tasks, optima, policies, strict=True)
+            float(gaps(task, greedy(compose(expression, tables, bounds))).max())
+            for expression, task in zip(SIXTEEN, tasks, strict=True)
         ]
 
-    found = spread(gaps, range(config.seeds), workers=workers, progress=progress)
+    found = spread(largest_gaps, range(config.seeds), workers=workers, progress=progress)
     rows = [
         (number, str(expression), gap, gap <= EXACT)
         for number, all_gaps in enumerate(found)
         for expression, gap in zip(SIXTEEN, all_gaps, strict=True)
     ]
-    table = Table.of_rows(("seed", "task", "largest_gap", "optimal"), rows)
-    return Result(NAME, as_json(config), {NAME: table})
+    return Result.of_rows(NAME, config, ("seed", "task", "largest_gap", "optimal"), rows)

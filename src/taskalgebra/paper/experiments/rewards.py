@@ -1,8 +1,8 @@
 """Fig. 1: rewards of two regions of a plane, their negation, union, intersection and average.
 
 M_LEFT pays for ending left of the y-axis, M_DOWN for ending below the x-axis.  The operators are
-those of Definition 1.  The average is what others use in place of ∧ (Haarnoja et al. 2018, Hunt et
-al. 2019); it pays for regions that only one of the tasks wants.
+those of Definition 1.  The average is what others use instead of ∧ (Haarnoja et al. 2018, Hunt et
+al. 2019); it pays for regions that only one of the tasks desires.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Config:
     """Two tasks on a square around the origin."""
 
     r_universal: float = 1.0
-    """r_U, for ending in a region that the task wants."""
+    """r_U, for ending in a desired region."""
     r_empty: float = 0.0
     """r_∅, for ending anywhere else."""
     resolution: int = 20
@@ -35,7 +35,7 @@ QUICK = Config()
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Run the experiment: one row a point of the plane, one column a reward function."""
+    """Run the experiment: one row per point of the plane, one column per reward function."""
     n = count(config.resolution, "resolution")
     ticks = (np.arange(n) + 0.5) / n * 2 - 1
     x, y = (axis.ravel() for axis in np.meshgrid(ticks, ticks))

@@ -7,22 +7,21 @@ hold, two expressions of one function can give two different policies; these are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions
-from taskalgebra.planning.exact import optimal_q
+from taskalgebra.planning.exact import optimal_q, optimal_v, q_bar_star
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
-from taskalgebra.theory.values import compose
 
 BASE = ("top", "left")
 SIXTEEN: tuple[Expression, ...] = tuple(all_functions(list(BASE)))
@@ -32,9 +31,21 @@ EXACT = 1e-9
 """A return closer to the optimum than this is optimal; sums of rewards are rounded at 1e-15."""
 
 
+def planned(task: Task) -> Array:
+    """Q̄* `[S, G, A]` of a task, by exact planning."""
+    (values,) = q_bar_star(task.space, [task], r_bar_min=R_BAR_MIN).values
+    return values.q_bar(np.arange(task.space.mdp.n_states))
+
+
 def optimal_actions(task: Task) -> NDArray[np.int64]:
     """[S], a policy that is optimal from every state."""
     return greedy(optimal_q(task)[:, None, :])
+
+
+def gaps(task: Task, actions: NDArray[np.int64]) -> Array:
+    """V*_M − V^π_M of a policy `[S]`, from every start."""
+    gap: Array = (optimal_v(task) - policy_return(task, actions))[task.space.mdp.starts]
+    return gap
 
 
 @dataclass(frozen=True)
@@ -45,13 +56,9 @@ class Setting:
     shared_absorbing: bool = True
     slip_probability: float = 0.0
 
-    def world(self) -> FourRooms:
+    def world(self, task: str | None = None) -> FourRooms:
         """The world in which tasks are learned, with the rewards of Section 4."""
-        return FourRooms(
-            dense=self.dense,
-            shared_absorbing=self.shared_absorbing,
-            slip_probability=self.slip_probability,
-        )
+        return FourRooms(task=task, **asdict(self))
 
 
 @dataclass(frozen=True)
@@ -63,16 +70,15 @@ class Learning:
     learning_rate: float = 1.0
     """α."""
     learning_episodes: int = 500
-    """Episodes to learn each table for; the learner is not told when it has arrived."""
+    """Episodes to learn each table for; the learner is not told when it has converged."""
 
-    def learn(self, setting: Setting, name: str, seed: int) -> tuple[Array, int]:
-        """Learn the table of one task by Algorithm 1: Q̄ `[S, G, A]` and the number of steps.
+    def learn(self, setting: Setting, name: str, seed: int) -> Run:
+        """Learn the table of one task by Algorithm 1.
 
-        Where a task ends only in its own goals it would never meet the others.  There the learner
+        Where a task ends only in its own goals, the learner would never meet the others.  There it
         is told all goals in advance.
         """
-        world = setting.world()
-        world.task = name
+        world = setting.world(name)
         mdp = world.mdp
         run = begin(mdp.n_states, mdp.n_goals, mdp.n_actions, seed=seed)
         if not setting.shared_absorbing:
@@ -85,7 +91,7 @@ class Learning:
             mdp=mdp,
             run=run,
         )
-        return finished(run).q, run.n_steps
+        return finished(run)
 
 
 def finished(run: Run) -> Run:
@@ -95,30 +101,22 @@ def finished(run: Run) -> Run:
     return run
 
 
-def shifted_bounds(q_bar: Array, task: Task, r_bar_min: float = R_BAR_MIN) -> Bounds:
+def shifted_bounds(q_bar: Array, task: Task) -> Bounds:
     """Q̄_U and Q̄_∅ from the one table of a task, by Corollary 1: only r(g) differs.
 
         Q̄_U(s, g, a) = Q̄_M(s, g, a) + r_U − r_M(g),   unless Q̄_M(s, g, a) pays r̄_MIN
 
     Where steps do not pay, an entry pays r̄_MIN if and only if it is at most r̄_MIN (Definition 2).
     """
-    to_goal = q_bar > r_bar_min
-    space = task.space
+    to_goal = q_bar > R_BAR_MIN
 
     def shifted(terminal: Array) -> Array:
         change: Array = (terminal - task.goal_reward)[:, None]
         return q_bar + np.where(to_goal, change, 0.0)
 
-    return Bounds(shifted(space.r_universal), shifted(space.r_empty))
-
-
-def compose_actions(
-    expressions: Sequence[Expression], tables: Mapping[str, Array], bounds: Bounds
-) -> list[NDArray[np.int64]]:
-    """The greedy policies of some expressions over learned tables."""
-    return [greedy(compose(expression, tables, bounds)) for expression in expressions]
+    return Bounds(shifted(task.space.r_universal), shifted(task.space.r_empty))
 
 
 def marks(desired: BoolArray) -> str:
-    """The desired goals as a word: ◆ wanted, ◇ not; top left, top right, bottom left, right."""
-    return "".join("◆" if wanted else "◇" for wanted in desired)
+    """The goals as a word: ◆ desired, ◇ not; top left, top right, bottom left, bottom right."""
+    return "".join("◆" if good else "◇" for good in desired)

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning, q_learning
-from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
+from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished, planned
 from taskalgebra.paper.results.labels import PLAIN
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread
-from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.planning.exact import optimal_q, q_bar_star
+from taskalgebra.paper.results.record import Result
+from taskalgebra.planning.exact import optimal_q
 from taskalgebra.theory.tasks import Task
 
 
 @dataclass(frozen=True)
-class Rewards:
-    """What Fig. 3 is measured with: rewards of its own."""
+class _Runs:
+    runs: int = 100
+    """How often everything is learned; error bars are standard deviations over runs."""
+
+
+@dataclass(frozen=True)
+class Measure(_Runs):
+    """What Fig. 3 is measured with; it has rewards of its own."""
 
     r_universal: float = 1.0
     """The reward of a desired goal."""
@@ -38,11 +42,20 @@ class Rewards:
         """Four Rooms with these rewards."""
         return FourRooms(n_goals, r_universal=self.r_universal, step_reward=self.step_reward)
 
+    def steps(self, task: Task, optimum: Array, seed: int, settings: Settings) -> int:
+        """Steps until the table of a task is exact; plain Q-learning where that is `[S, A]`."""
+        stop = Stop(optimum=optimum, tolerance=self.tolerance)
+        if optimum.ndim == 2:
+            run = q_learning(task, stop, settings=settings, seed=seed)
+        else:
+            run = goal_oriented_q_learning(
+                task, stop, settings=settings, seed=seed, r_bar_min=R_BAR_MIN
+            )
+        return finished(run).n_steps
+
 
 @dataclass(frozen=True)
-class _Learning:
-    runs: int = 100
-    """How often each task is learned; error bars are standard deviations over runs."""
+class _Learning(_Runs):
     epsilon: float = 1.0
     """ε, how often the learner acts at random."""
     learning_rate: float = 1.0
@@ -50,7 +63,7 @@ class _Learning:
 
 
 @dataclass(frozen=True)
-class Config(Rewards, _Learning):  # fields of the last base come first, also in saved results
+class Config(Measure, _Learning):  # fields of the last base come first, also in saved results
     """Learn every task with its learner, many times."""
 
 
@@ -61,39 +74,19 @@ def count_samples(
     workers: int,
     progress: Progress | None,
 ) -> Result:
-    """Learn the tasks of each learner anew in every run; one row each, in that order."""
+    """Learn the tasks of each learner from scratch in every run; one row each, in that order."""
     settings = Settings(config.learning_rate, config.epsilon)
-    learners = [
-        (learner, list(own), list(own.values()), [_optimum(learner, t) for t in own.values()])
-        for learner, own in tasks.items()
-    ]
     jobs = [
-        (i, t, run)
-        for i, (_, names, _, _) in enumerate(learners)
-        for t in range(len(names))
+        ((learner, text, run), task, optimum, seed_of(config.seed, i, t, run))
+        for i, (learner, own) in enumerate(tasks.items())
+        for t, (text, task) in enumerate(own.items())
+        for optimum in [optimal_q(task) if learner == PLAIN else planned(task)]
         for run in range(config.runs)
     ]
 
-    def row(job: tuple[int, int, int]) -> tuple[str, str, int, int]:
-        i, t, run = job
-        learner, names, own, optima = learners[i]
-        stop, seed = Stop(optimum=optima[t], tolerance=config.tolerance), seed_of(config.seed, *job)
-        if learner == PLAIN:
-            learned = q_learning(own[t], stop, settings=settings, seed=seed)
-        else:
-            learned = goal_oriented_q_learning(
-                own[t], stop, settings=settings, seed=seed, r_bar_min=R_BAR_MIN
-            )
-        return learner, names[t], run, finished(learned).n_steps
+    def row(job: tuple[tuple[str, str, int], Task, Array, int]) -> tuple[object, ...]:
+        key, task, optimum, seed = job
+        return *key, config.steps(task, optimum, seed, settings)
 
     rows = spread(row, jobs, workers=workers, progress=progress)
-    table = Table.of_rows(("learner", "task", "run", "steps"), rows)
-    return Result(name, as_json(config), {name: table})
-
-
-def _optimum(learner: str, task: Task) -> Array:
-    """Q* `[S, A]` or Q̄* `[S, G, A]`, what the learner must arrive at."""
-    if learner == PLAIN:
-        return optimal_q(task)
-    (values,) = q_bar_star(task.space, [task], r_bar_min=R_BAR_MIN).values
-    return values.q_bar(np.arange(task.space.mdp.n_states))
+    return Result.of_rows(name, config, ("learner", "task", "run", "steps"), rows)

@@ -13,7 +13,7 @@ QUICK = Config(runs=3)
 
 
 def run(config: Config, workers: int = 2, progress: Progress | None = None) -> Result:
-    """Learn each of the 16 tasks with both learners: one row a learner, task and run."""
+    """Learn each of the 16 tasks with both learners: one row per learner, task and run."""
     world = config.world(4)
     tasks = {str(expression): world.find_task(expression) for expression in SIXTEEN}
     return count_samples(NAME, config, {PLAIN: tasks, EXTENDED: tasks}, workers, progress)

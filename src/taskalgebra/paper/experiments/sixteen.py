@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.episodes import CUT_OFF, OUTCOMES, WRONG, Episodes, play
 from taskalgebra.paper.experiments.rooms import (
@@ -28,7 +29,7 @@ from taskalgebra.paper.experiments.rooms import (
     SIXTEEN,
     Learning,
     Setting,
-    compose_actions,
+    gaps,
     marks,
     optimal_actions,
 )
@@ -36,9 +37,9 @@ from taskalgebra.paper.results.labels import COMPOSED, OPTIMAL
 from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.exact import optimal_v
+from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
-
-NAMES = (*BASE, "true", "false")  # the last two: M_U and M_∅
+from taskalgebra.theory.values import compose
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Protocol(Learning):
     """How much to learn and how long to judge."""
 
     runs: int = 5
-    """How often everything is learned anew; the paper does not say, and shows one."""
+    """How often everything is learned from scratch; the paper does not say, and shows one."""
     evaluation_episodes: int = 100_000
     """Episodes to judge each composed policy by, in each run."""
     max_steps: int = 100
-    """Evaluation episodes are cut off after so many steps."""
+    """Evaluation episodes are cut off after this many steps."""
     seed: int = 0
     """Of all random numbers."""
 
@@ -65,8 +66,7 @@ class Protocol(Learning):
         )
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(NamedTuple):
     episodes: Episodes
     learning_steps: int
     optimal: bool
@@ -103,13 +103,10 @@ def run_variants(
         for t, expression in enumerate(SIXTEEN):
             task, v_star = judges[setting.slip_probability][t]
             here = [judged[v, r][t] for r in range(protocol.runs)]
-            pooled = here[0].episodes
-            for other in here[1:]:
-                pooled = pooled.add(other.episodes)
-            label = (variant, str(expression))
+            pooled = reduce(Episodes.add, (one.episodes for one in here))
             named = {"variant": variant, "task": str(expression)}
-            counts += [(*label, COMPOSED, *row) for row in _counted(pooled)]
-            counts += [(*label, OPTIMAL, *row) for row in _counted(optima[v][t])]
+            for policy, episodes in ((COMPOSED, pooled), (OPTIMAL, optima[v][t])):
+                counts += [(*named.values(), policy, *row) for row in _counted(episodes)]
             runs += [
                 {
                     **named,
@@ -161,25 +158,24 @@ def _one_run(
     setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[tuple[Task, Array]]
 ) -> list[_Judged]:
     """Learn the four tables of one run, and judge the 16 policies that follow from them."""
-    learned = {
-        name: protocol.learn(setting, name, seed_of(protocol.seed, 0, *job, i))
-        for i, name in enumerate(NAMES)
-    }
-    steps = sum(n for _, n in learned.values())
-    bounds = Bounds(learned["true"][0], learned["false"][0])
-    policies = compose_actions(SIXTEEN, {name: learned[name][0] for name in BASE}, bounds)
+    runs = [
+        protocol.learn(setting, name, seed_of(protocol.seed, 0, *job, i))
+        for i, name in enumerate((*BASE, "true", "false"))  # the last two: M_U and M_∅
+    ]
+    *base, universal, empty = (run.q for run in runs)
+    tables, bounds = dict(zip(BASE, base, strict=True)), Bounds(universal, empty)
+    steps = sum(run.n_steps for run in runs)
     judged = []
-    for t, ((task, v_star), actions) in enumerate(zip(judges, policies, strict=True)):
-        starts = task.space.mdp.starts
-        gap = v_star[starts] - policy_return(task, actions)[starts]
+    for t, (expression, (task, _)) in enumerate(zip(SIXTEEN, judges, strict=True)):
+        actions = greedy(compose(expression, tables, bounds))
         episodes = protocol.play(task, actions, 1, *job, t)
-        judged.append(_Judged(episodes, steps, bool((gap <= EXACT).all())))
+        judged.append(_Judged(episodes, steps, bool((gaps(task, actions) <= EXACT).all())))
     return judged
 
 
 def _counted(episodes: Episodes) -> list[tuple[str, float, int]]:
     """Outcome, return and number of episodes, without the zeros."""
-    counts, returns = episodes.by_outcome(), episodes.returns()
+    counts, returns = episodes.counts, episodes.returns()
     return [
         (OUTCOMES[i], round(float(returns[i, n]), 10), int(counts[i, n]))
         for i, n in np.argwhere(counts)

@@ -1,6 +1,6 @@
 """The supplement's second box plot: slips, with dense rewards and different absorbing sets.
 
-With the slip probability a move goes to one of the other three directions.  Policies are judged
+With the slip probability a move goes in one of the other three directions.  Policies are judged
 under the slip that they were learned with, against the optimum of that slippery world.
 """
 

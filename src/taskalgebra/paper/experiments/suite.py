@@ -2,7 +2,7 @@
 
 A module with an experiment is imported when it is needed: networks need torch, tables do not.  A
 result of networks belongs to the skills that were evaluated.  Its configuration holds a hash of
-their weights, and it is run again for others.
+their weights, and the experiment is run again for others.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from taskalgebra.paper.results.labels import DEEP, TABULAR
 from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, as_json, load
 
 if TYPE_CHECKING:
     from taskalgebra.paper.experiments.boxman.settings import Shelf
-
-TABULAR, DEEP = "tabular", "deep"
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Experiment:
     """One protocol: the module with its `Config`, its `QUICK` configuration and its `run`."""
 
     path: str  # of the module, below this package
-    seconds: float  # at full scale, roughly; only the time left is estimated from it
+    seconds: float  # at full scale, roughly; only used to estimate the time left
     skilled: bool = False  # whether `run` also takes skills, by setting
 
     @property
@@ -38,7 +37,7 @@ class Experiment:
 
     @property
     def half(self) -> str:
-        """To which half of the paper it belongs, and below which directory its result lies."""
+        """The half of the paper it belongs to, and the directory of its result."""
         return DEEP if self.skilled else TABULAR
 
     @property
@@ -75,31 +74,25 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-@dataclass(frozen=True)
-class Context:
-    """What an experiment runs with, besides its configuration."""
-
-    workers: int = 2
-    progress: Progress | None = None
-    shelf: Shelf | None = None  # of the skills, for experiments that take them
-
-
 def obtain(
     experiment: Experiment,
     directory: Path,
-    context: Context = Context(),
     *,
     fresh: bool = False,
     quick: bool = False,
+    workers: int = 2,
+    progress: Progress | None = None,
+    shelf: Shelf | None = None,
 ) -> tuple[Result, bool]:
     """The result of an experiment, and whether it was already there.
 
     A saved result is taken if it is finished and was made with the same configuration, unless
-    `fresh` asks for a new one.
+    `fresh` asks for a new one.  The skills on the shelf are for experiments that take them.
     """
     config = experiment.config(quick=quick)
-    shelf = context.shelf if experiment.skilled else None
-    full = as_json(config) if shelf is None else {**as_json(config), "skills": dict(shelf.digests)}
+    full, given = as_json(config), {}
+    if experiment.skilled and shelf is not None:
+        full["skills"], given["skills"] = dict(shelf.digests), shelf.skills
     if not fresh:
         try:
             saved = load(experiment.name, directory)
@@ -109,8 +102,6 @@ def obtain(
             if saved.config == full:
                 return saved, True
     run: Callable[..., Result] = experiment.module.run
-    given = {} if shelf is None else {"skills": shelf.skills}
-    result = run(config, **given, workers=context.workers, progress=context.progress)
-    result = replace(result, config=full)
+    result = replace(run(config, **given, workers=workers, progress=progress), config=full)
     result.save(directory)
     return result, False

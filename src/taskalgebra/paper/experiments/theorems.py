@@ -1,4 +1,4 @@
-"""The paper's lemmas and theorems, held against exact tables: how many equations, how many broken.
+"""The paper's lemmas and theorems, tested on exact tables: how many equations, how many broken.
 
 All rewards are dyadic, so that sums are exact and `==` means equal.  In Four Rooms the laws are
 tried on every triple of the 16 tasks; on random worlds, where dead ends and goals that cannot be
@@ -25,7 +25,7 @@ from taskalgebra.logic.algebra import LAWS
 from taskalgebra.paper.experiments.rooms import SIXTEEN
 from taskalgebra.paper.results.labels import PRINTED
 from taskalgebra.paper.results.parallel import Progress
-from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.paper.results.record import Result
 from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.rewards import recover_q
@@ -57,7 +57,7 @@ QUICK = Config(tasks=3, worlds=10)
 
 
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
-    """Try every equation: one row an item and a place, with how many were tried and broken."""
+    """Try every equation: one row per item and place, with how many were tried and broken."""
     tried: Counter[tuple[str, str]] = Counter()
     broken: Counter[tuple[str, str]] = Counter()
     parts = [(FOUR_ROOMS, _four_rooms(config)), (RANDOM, _random(config)), (PRINTED, _printed())]
@@ -68,12 +68,11 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         if progress is not None:
             progress((i + 1) / len(parts))
     rows = [(item, place, n, broken[item, place]) for (item, place), n in sorted(tried.items())]
-    table = Table.of_rows(("item", "place", "equations", "broken"), rows)
-    return Result(NAME, as_json(config), {NAME: table})
+    return Result.of_rows(NAME, config, ("item", "place", "equations", "broken"), rows)
 
 
 def value_iteration(next_state: IntArray, step_reward: Array, paid: Array) -> Array:
-    """Q*(s, a) of a deterministic world: Q ← r + max_a' Q(s', a'), from −∞, until it rests.
+    """Q*(s, a) of a deterministic world: Q ← r + max_a' Q(s', a'), from −∞, until nothing changes.
 
     `paid` is `[S, A]`: what a goal pays, and NaN elsewhere.
     """
@@ -86,24 +85,18 @@ def value_iteration(next_state: IntArray, step_reward: Array, paid: Array) -> Ar
         q = new
 
 
-def _paid(space: TaskSpace, rewards: Array) -> Array:
-    """`[S, A]` for `value_iteration`, from what each goal pays, `[G]`."""
+def _q_star(space: TaskSpace, rewards: Array) -> Array:
+    """Q* of the task whose goals pay these rewards, `[G]`."""
     mdp = space.mdp
     paid = np.full((mdp.n_states, mdp.n_actions), np.nan)
     paid[mdp.goals] = rewards[:, None]
-    return paid
-
-
-def _q_star(space: TaskSpace, rewards: Array) -> Array:
-    """Q* of the task whose goals pay these rewards."""
-    mdp = space.mdp
-    return value_iteration(mdp.next_state, mdp.step_reward, _paid(space, rewards))
+    return value_iteration(mdp.next_state, mdp.step_reward, paid)
 
 
 def _q_bar_star(task: Task, r_bar_min: float) -> Array:
     """Q̄*(s, g, a) from Definitions 2 and 3: for each g, all other goals pay r̄_MIN."""
-    wanted = np.where(np.eye(task.goal_reward.size, dtype=np.bool_), task.goal_reward, r_bar_min)
-    return np.stack([_q_star(task.space, rewards) for rewards in wanted], axis=1)
+    extended = np.where(np.eye(task.goal_reward.size, dtype=np.bool_), task.goal_reward, r_bar_min)
+    return np.stack([_q_star(task.space, rewards) for rewards in extended], axis=1)
 
 
 def _four_rooms(config: Config) -> Iterator[Check]:
@@ -143,9 +136,9 @@ def _random_space(rng: np.random.Generator) -> TaskSpace:
     start = rng.choice(np.setdiff1d(np.arange(n_states), goals))
     next_state[start, 0] = goals[0]
     steps = -rng.integers(1, 17, (n_states, n_actions)) / 8
-    low, high = np.sort(rng.choice(49, 2, replace=False) - 24) / 8
+    r_empty, r_universal = np.sort(rng.choice(49, 2, replace=False) - 24) / 8
     world = from_arrays(next_state, steps, goals)
-    return TaskSpace(world, r_empty=float(low), r_universal=float(high))
+    return TaskSpace(world, r_empty=float(r_empty), r_universal=float(r_universal))
 
 
 def _table(values: ExtendedQ) -> Array:
@@ -157,8 +150,8 @@ def _values(space: TaskSpace, tasks: Sequence[Task], plan: TableFamily) -> Itera
     """Definition 3, Lemmas 1 and 2, Corollary 1."""
     live = ~space.mdp.is_goal
     tables = [_table(values) for values in plan.values]
-    wanted = np.where(np.eye(space.mdp.n_goals, dtype=np.bool_), 0.0, -np.inf)
-    reached = np.isfinite(np.stack([_q_star(space, paid) for paid in wanted], axis=1))
+    single = np.where(np.eye(space.mdp.n_goals, dtype=np.bool_), 0.0, -np.inf)
+    reached = np.isfinite(np.stack([_q_star(space, rewards) for rewards in single], axis=1))
     for task, table in zip(tasks, tables, strict=True):
         yield "Definition 3", np.array_equal(table, _q_bar_star(task, plan.r_bar_min))
         yield "Lemma 1", np.array_equal(recover_q(table), _q_star(space, task.goal_reward))

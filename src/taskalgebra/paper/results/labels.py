@@ -1,13 +1,15 @@
-"""Words that stand in the tables of results, and by which claims and figures find their rows."""
+"""Words in the tables of results, by which claims and figures find their rows."""
 
 from __future__ import annotations
 
+TABULAR, DEEP = "tabular", "deep"
+"""The halves of the paper's experiments, and their directories."""
 PLAIN, EXTENDED = "Q-learning", "goal-oriented Q-learning"
 """The learners of Fig. 3."""
 PRINTED, CORRECTED = "as printed", "corrected"
 """Algorithm 1, and other things that the paper prints."""
 PAPER, ADDED, REMOVED = "paper", "added", "removed"
-"""Whose idea a row of `efficient` has, or lacks."""
+"""Kinds of rows of `efficient`: the learners of the paper, ideas added, ideas removed."""
 ONE_TASK, OURS = "Q-learning, one single-goal task", "+ exploring"
 """Two of the learners of `efficient`."""
 FIXED, RANDOM, TOUCH = "fixed", "random", "touch"
@@ -18,4 +20,4 @@ COMPOSED, AGENT, OPTIMAL, EXACT = (
     "optimal policy",
     "exact composition",
 )
-"""Who acts: composed tables or networks, or one of the two that they are held against."""
+"""Who acts: composed tables or networks, or one of the two they are compared with."""

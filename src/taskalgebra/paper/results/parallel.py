@@ -1,8 +1,8 @@
 """Many independent jobs on a few threads.
 
-The learners' kernels run without the interpreter lock, so threads are enough.  A job is told all
-that it needs, its seed included, so what it returns does not depend on the thread that runs it, and
-results come back in the order of the jobs.
+The learners' kernels run without the interpreter lock, so threads are enough.  A job is given
+all that it needs, its seed included, so that its result does not depend on the thread that runs it.
+Results come back in the order of the jobs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from taskalgebra.validation import count
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
 Progress = Callable[[float], None]
-"""Called now and then with the fraction of the work that is done."""
+"""Called at intervals with the fraction of the work that is done."""
 
 
 def spread(

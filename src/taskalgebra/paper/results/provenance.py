@@ -1,7 +1,7 @@
 """How long each part of a reproduction took, on what machine, with which versions.
 
-Results do not depend on these and do not hold them: equal results are equal files.  They stand
-beside the results in `provenance.json`, one entry a part, which stays as long as its result does.
+Results do not depend on these and do not hold them: equal results are equal files.  They are
+kept beside the results in `provenance.json`, one entry per part, as long as its result.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,7 +31,7 @@ class Made:
 
 
 def note(directory: Path, part: str, seconds: float, cpu_seconds: float) -> Made:
-    """Write down that a part was made here and now."""
+    """Record that a part was made here and now."""
     made = Made(round(seconds, 2), round(cpu_seconds, 2), machine(), versions())
     entries = {**load(directory), part: made}
     text = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=2)
@@ -40,7 +41,7 @@ def note(directory: Path, part: str, seconds: float, cpu_seconds: float) -> Made
 
 
 def load(directory: Path) -> dict[str, Made]:
-    """What is known; parts made otherwise, and files that cannot be read, are not."""
+    """What is known about each part; nothing if the file cannot be read."""
     try:
         content = json.loads((directory / FILE).read_text(encoding="utf-8"))
         return {str(part): Made(**fields) for part, fields in content.items()}
@@ -51,13 +52,10 @@ def load(directory: Path) -> dict[str, Made]:
 def machine() -> str:
     """The processor, the number of cores, and the system."""
     name = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-    except OSError:
-        pass
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        models = [line.partition(":")[2].strip() for line in lines if line[:10] == "model name"]
+        name = next(iter(models), name)
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
@@ -65,8 +63,6 @@ def versions() -> dict[str, str]:
     """Of Python and of the packages that results depend on, as far as they are installed."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found

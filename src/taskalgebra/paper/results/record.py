@@ -3,7 +3,7 @@
 A result is a few CSV files and one JSON file; pictures and other large arrays are in an npz file.
 The JSON file is written last, and all files are written under a temporary name and moved, so a
 result that can be read is a finished one.  Numbers are written so that reading gives the same bits
-back, and nothing that differs from run to run, such as a date, is written at all: equal results are
+back, and nothing that differs between runs, such as a date, is written at all: equal results are
 equal files.
 """
 
@@ -13,7 +13,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, final
@@ -31,7 +31,7 @@ class Table(Mapping[str, Column]):
     """Named columns of one length: whole numbers, numbers or words."""
 
     def __init__(self, columns: Mapping[str, ArrayLike]) -> None:
-        """Check that the columns are as long as each other."""
+        """Check that the columns are equally long."""
         self._columns = {name: _column(name, values) for name, values in columns.items()}
         lengths = {name: column.size for name, column in self._columns.items()}
         if len(set(lengths.values())) != 1:
@@ -54,7 +54,7 @@ class Table(Mapping[str, Column]):
             raise KeyError(f"no column {name!r}; this table has {', '.join(self._columns)}")
         return self._columns[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         """The names of the columns."""
         return iter(self._columns)
 
@@ -78,11 +78,12 @@ class Table(Mapping[str, Column]):
         """The values of a column, in the order in which they first appear."""
         return list(dict.fromkeys(self[name].tolist()))
 
+    def _tuples(self) -> Iterator[tuple[Any, ...]]:
+        return zip(*(column.tolist() for column in self.values()), strict=True)
+
     def rows(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of plain Python values."""
-        names = list(self)
-        lists = [self[name].tolist() for name in names]
-        return [dict(zip(names, row, strict=True)) for row in zip(*lists, strict=True)]
+        return [dict(zip(self, row, strict=True)) for row in self._tuples()]
 
     def __eq__(self, other: object) -> bool:
         """Same columns in the same order, same types, same values bit for bit."""
@@ -99,7 +100,7 @@ class Table(Mapping[str, Column]):
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self)
-        writer.writerows(zip(*(self[name].tolist() for name in self), strict=True))
+        writer.writerows(self._tuples())
         return out.getvalue()
 
     @classmethod
@@ -108,8 +109,8 @@ class Table(Mapping[str, Column]):
         rows = list(csv.reader(io.StringIO(text)))
         if not rows:
             raise ValueError("a table needs at least the names of its columns")
-        columns = list(zip(*rows[1:], strict=True)) or [() for _ in rows[0]]
-        return cls({n: _parsed(c) for n, c in zip(rows[0], columns, strict=True)})
+        words = cls.of_rows(rows[0], rows[1:])
+        return cls({name: _parsed(column.tolist()) for name, column in words.items()})
 
 
 def _column(name: str, values: ArrayLike) -> Column:
@@ -122,7 +123,7 @@ def _column(name: str, values: ArrayLike) -> Column:
     elif kind == "f":
         column = column.astype(np.float64)
     elif kind != "U":
-        raise ValueError(f"column {name!r} is of {column.dtype}, expected numbers or words")
+        raise ValueError(f"column {name!r} has type {column.dtype}, expected numbers or words")
     column.setflags(write=False)
     return column
 
@@ -151,6 +152,13 @@ class Result:
     config: Mapping[str, Any]  # the fields of the experiment's Config, as JSON has them
     tables: Mapping[str, Table]  # the main one has the name of the experiment
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # such as pictures
+
+    @classmethod
+    def of_rows(
+        cls, name: str, config: Any, names: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> Result:
+        """A result with one table, given by its rows."""
+        return cls(name, as_json(config), {name: Table.of_rows(names, rows)})
 
     @property
     def table(self) -> Table:

@@ -2,15 +2,13 @@
 
     python -m taskalgebra.paper.experiments.boxman.changes --out DIR
 
-The preset `paper` has the network and the hyperparameters of the supplement but for a few.  Here
-the task blue is learned with each of these put back to what the paper has, all else as in the
+The preset `paper` has the network and the hyperparameters of the supplement except for a few.  Here
+the task blue is learned with each of these set back to the paper's value, all else as in the
 preset, for the same number of gradient steps; scores are those of the last and the best network.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from taskalgebra.envs.boxman.recipes import PAPER
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.paper.experiments.boxman.tables import all_tasks, worst_score
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.paper.results.record import Result
 
 NAME = "boxman_paper_changes"
 CHANGES: dict[str, dict[str, Any]] = {
@@ -44,7 +42,7 @@ class Config:
 
 
 def run(config: Config, out: Path) -> Result:
-    """Train with each change undone; checkpoints are kept, so a run that was stopped resumes."""
+    """Train with each change undone; checkpoints are kept, so that an interrupted run resumes."""
     world = Boxman()
     rows = []
     for i, (change, undone) in enumerate(CHANGES.items()):
@@ -59,14 +57,8 @@ def run(config: Config, out: Path) -> Result:
         )
         scores = [score for _, score in went[config.task].scores]
         rows.append((change, scores[-1], max(scores)))
-    table = Table.of_rows(("undone", "last_score", "best_score"), rows)
-    return Result(NAME, as_json(config), {NAME: table})
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    return command(Config, run, arguments)
+    return Result.of_rows(NAME, config, ("undone", "last_score", "best_score"), rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, run)

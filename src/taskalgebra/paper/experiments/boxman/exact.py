@@ -5,7 +5,7 @@ they do not: each base task ends with its own objects, so its values know no way
 past its own.  Composing them is then no longer optimal, however well they were learned.  This is
 the ceiling of what networks can reach there.
 
-Returns are clamped from below as the heads of the networks clamp them: `low` stands for never.
+Returns are clamped from below as the heads of the networks clamp them: `v_min` stands for never.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ class ExactSkills:
         world: the rules.
         tasks: the base tasks, by name.
         codes: `[N, …]`, the layouts.
-        low: the return that stands for never.
+        v_min: the return that stands for never.
     """
 
-    def __init__(self, world: Boxman, tasks: Mapping[str, Task], codes: Codes, low: float) -> None:
-        """Search all ways."""
-        self._shape = (len(codes), world.board.n_cells)
+    def __init__(
+        self, world: Boxman, tasks: Mapping[str, Task], codes: Codes, v_min: float
+    ) -> None:
+        """Find the best ways to all objects."""
         space = world.space
         if world.shared_absorbing:
-            returns = self._flat(returns_by_pick_up(world, codes, low))
+            returns = returns_by_pick_up(world, codes, v_min)
             self.values = {n: returns + task.goal_reward[:, None] for n, task in tasks.items()}
             self.bounds = Bounds(
                 returns + space.r_universal[:, None], returns + space.r_empty[:, None]
             )
         else:
             self.values = {
-                name: self._flat(returns_by_touch(world, codes, world.wanted_by(task), low))
+                name: returns_by_touch(world, codes, world.wanted_by(task), v_min)
                 + task.goal_reward[:, None]
                 for name, task in tasks.items()
             }
@@ -58,14 +59,10 @@ class ExactSkills:
 
     def q_bar(self, expression: Expression) -> Array:
         """[N, cells, G, A], the composition of the exact values (Definition 4)."""
-        values = compose(expression, self.values, self.bounds)
-        return values.reshape(*self._shape, *values.shape[1:])
-
-    def _flat(self, returns: Array) -> Array:
-        return returns.reshape(-1, *returns.shape[2:])
+        return compose(expression, self.values, self.bounds)
 
 
-def returns_by_pick_up(world: Boxman, codes: Codes, low: float) -> Array:
+def returns_by_pick_up(world: Boxman, codes: Codes, v_min: float) -> Array:
     """[N, cells, G, A], the return to each object before it pays, where all tasks end with any."""
     board, places = world.board, codes[:, 2:].astype(np.int64)
     away = STEP_REWARD * (board.distance[:, places].transpose(1, 0, 2) + 1)  # [N, cells, G]
@@ -73,21 +70,21 @@ def returns_by_pick_up(world: Boxman, codes: Codes, low: float) -> Array:
     picked = STEP_REWARD + away
     cells = np.arange(board.n_cells)
     here = cells[None, :, None] == places[:, None, :]  # [N, cells, G]
-    picked[here.any(axis=2)] = low
+    picked[here.any(axis=2)] = v_min
     picked[here] = STEP_REWARD
-    return np.maximum(np.concatenate((moves, picked[..., None]), axis=3), low)
+    return np.maximum(np.concatenate((moves, picked[..., None]), axis=3), v_min)
 
 
-def returns_by_touch(world: Boxman, codes: Codes, wanted: BoolArray, low: float) -> Array:
-    """[N, cells, G, A], the same where a task ends with the objects that it wants, by touch.
+def returns_by_touch(world: Boxman, codes: Codes, desired: BoolArray, v_min: float) -> Array:
+    """[N, cells, G, A], the same where a task ends with its desired objects, by touch.
 
-    The others are never collected, and are worth `low`.  So is the way to one of them through
-    another.
+    The others are never collected, and are worth `v_min`.  So is the way to a desired object
+    through another.
     """
     places = codes[:, 2:].astype(np.int64)
     shape = (len(codes), world.board.n_cells, world.board.n_objects, len(MOVES))
-    returns = np.full(shape, float(low))
-    _touch(world.board.neighbour, places, np.asarray(wanted), STEP_REWARD, float(low), returns)
+    returns = np.full(shape, float(v_min))
+    _touch(world.board.neighbour, places, np.asarray(desired), STEP_REWARD, float(v_min), returns)
     return returns
 
 
@@ -95,23 +92,23 @@ def returns_by_touch(world: Boxman, codes: Codes, wanted: BoolArray, low: float)
 def _touch(
     neighbour: IntArray,
     places: NDArray[np.int64],
-    wanted: BoolArray,
+    desired: BoolArray,
     step: float,
-    low: float,
+    v_min: float,
     returns: Array,
 ) -> None:
     n_cells, n_moves = neighbour.shape
     for n in range(places.shape[0]):
-        for g in range(wanted.size):
-            if not wanted[g]:
+        for g in range(desired.size):
+            if not desired[g]:
                 continue
             target = places[n, g]
             blocked = np.zeros(n_cells, np.bool_)
-            for other in range(wanted.size):
-                if wanted[other] and other != g:
+            for other in range(desired.size):
+                if desired[other] and other != g:
                     blocked[places[n, other]] = True
             distance = distances_to(neighbour, target, blocked)
-            # Who stands on the target has to leave it, and to come back.
+            # An agent that stands on the target has to leave it and come back.
             distance[target] = -1
             for a in range(n_moves):
                 there = neighbour[target, a]
@@ -123,6 +120,6 @@ def _touch(
                     if there == target and there != cell:
                         returns[n, cell, g, a] = step
                     elif blocked[there] and there != cell:
-                        returns[n, cell, g, a] = low
+                        returns[n, cell, g, a] = v_min
                     elif distance[there] >= 0:
-                        returns[n, cell, g, a] = max(low, step * (1 + distance[there]))
+                        returns[n, cell, g, a] = max(v_min, step * (1 + distance[there]))

@@ -1,11 +1,11 @@
 """Fig. 6 and the supplement's figure of returns: what composed networks earn in Boxman.
 
-Every task is played by the composition of the skills, screen by screen, and held against two exact
+Every task is played by the composition of the skills, screen by screen, and compared with two exact
 numbers: the optimum of the task, and what the composition of exact values earns.  Where tasks share
-their absorbing states the two are equal; by touch they are not (`boxman_exact`).
+their absorbing states the two are equal; by touch they are not (`boxman.exact`).
 
-With fixed objects every start is played once, so the figures are no estimates, and their intervals
-have no width.  With random objects the starts are a sample.  It shares no seed with the training,
+With fixed objects every start is played once, so the figures are exact and their intervals have no
+width.  With random objects the starts are a sample.  It shares no seed with the training,
 nor with the starts by which the weights were chosen.
 """
 
@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.envs.boxman import env as boxman
-from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.paper.experiments.boxman.settings import (
     SETTINGS,
@@ -39,7 +39,6 @@ from taskalgebra.paper.results.parallel import Progress, part
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
-from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 
 NAME = "boxman_returns"
@@ -48,7 +47,7 @@ OF_SUBSETS = (
     *("failures", "optimal_episodes", "episodes"),
 )
 _NORMAL_95 = 1.96
-_SHARE = {FIXED: 0.01, RANDOM: 0.55, TOUCH: 0.44}  # of the time; only progress is told by it
+_SHARE = {FIXED: 0.01, RANDOM: 0.55, TOUCH: 0.44}  # of the time, for progress
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def run(
 ) -> Result:
     """Run the experiment.
 
-    The main table has one row a setting and task.  `boxman_returns_counts` counts episodes by
+    The main table has one row per setting and task.  `boxman_returns_counts` counts episodes by
     return and outcome.  `boxman_subsets` has one row for each of the 63 sets of objects.
     """
     rows: list[dict[str, object]] = []
@@ -80,20 +79,28 @@ def run(
         setting, world = SETTINGS[name], world_of(own)
         codes = starts(world, config.episodes, config.seed)
         agents = [own[expression_text(task)] for task in setting.tasks]
-        sets = [task for task in all_tasks(world) if setting.subsets and task in own]
-        every = [*agents, *(own[task] for task in sets)]
-        outcomes = _play(world, codes, every, workers, part(progress, done, done + _SHARE[name]))
+        if world.shared_absorbing:  # any set of objects is a task
+            agents += [own[task] for task in all_tasks(world) if task in own]
+        actions = actions_on_cells(
+            world,
+            [agent.values for agent in agents],
+            codes,
+            workers=workers,
+            progress=part(progress, done, done + _SHARE[name]),
+        )
+        outcomes = [
+            play_actions(world, codes, agent.task, chosen)
+            for agent, chosen in zip(agents, actions, strict=True)
+        ]
         exact = exact_skills(own, layouts(world, codes))
         for text, agent, outcome in zip(setting.tasks, agents, outcomes, strict=False):
             ceiling = play_table(world, codes, agent.task, exact.q_bar(agent.expression))
             kind = "base" if text in setting.base else "composed"
             named = {"setting": name, "task": text, "kind": kind}
-            rows.append({**named, **_figures(world, outcome, ceiling)})
+            rows.append({**named, **_figures(world, outcome), **_compared(outcome, ceiling)})
             counts += _counts((name, text), outcome, ceiling)
-        for task, agent, outcome in zip(
-            sets, every[len(agents) :], outcomes[len(agents) :], strict=True
-        ):
-            subsets.append(_subset(name, task, agent, outcome))
+        for i in range(len(setting.tasks), len(agents)):
+            subsets.append(_subset(name, agents[i], _figures(world, outcomes[i])))
         done += _SHARE[name]
     return Result(
         NAME,
@@ -108,48 +115,45 @@ def run(
     )
 
 
-def _play(
-    world: Boxman, codes: Codes, agents: list[Agent], workers: int, progress: Progress | None
-) -> list[Outcome]:
-    """The episodes of several agents, each from every start."""
-    chosen = actions_on_cells(
-        world, [agent.values for agent in agents], codes, workers=workers, progress=progress
-    )
-    return [
-        play_actions(world, codes, agent.task, actions)
-        for agent, actions in zip(agents, chosen, strict=True)
-    ]
-
-
-def _figures(world: Boxman, outcome: Outcome, ceiling: Outcome) -> dict[str, object]:
-    found, exact = outcome.evaluation, float(ceiling.returns.mean())
+def _figures(world: Boxman, outcome: Outcome) -> dict[str, float]:
+    found = outcome.evaluation
     mean, reach = found.mean_return, _NORMAL_95 * found.standard_error
     low, high = found.success_interval
     if world.layout == boxman.FIXED:
         reach, low, high = 0.0, found.success_rate, found.success_rate
-    figures: dict[str, float] = {
-        "episodes": found.episodes,
-        "mean": mean,
-        "mean_low": mean - reach,
-        "mean_high": mean + reach,
-        "optimum": found.optimal_return,
-        "score": found.score,
-        "success": found.success_rate,
-        "success_low": low,
-        "success_high": high,
-        "failures": found.episodes - found.n_success,
-        "cut_off": found.unfinished,
-        "optimal_episodes": outcome.n_optimal,
-        "exact_composition": exact,
-        "score_of_exact": ceiling.score,
-        "score_to_exact": mean / exact,
-    }
-    return dict(zip(figures, _rounded(*figures.values()), strict=True))
+    return _rounded(
+        {
+            "episodes": found.episodes,
+            "mean": mean,
+            "mean_low": mean - reach,
+            "mean_high": mean + reach,
+            "optimum": found.optimal_return,
+            "score": found.score,
+            "success": found.success_rate,
+            "success_low": low,
+            "success_high": high,
+            "failures": found.episodes - found.n_success,
+            "cut_off": found.unfinished,
+            "optimal_episodes": outcome.n_optimal,
+        }
+    )
 
 
-def _rounded(*numbers: float) -> tuple[float, ...]:
+def _compared(outcome: Outcome, ceiling: Outcome) -> dict[str, float]:
+    """The exact composition, against the optimum and against what was earned."""
+    exact = float(ceiling.returns.mean())
+    return _rounded(
+        {
+            "exact_composition": exact,
+            "score_of_exact": ceiling.score,
+            "score_to_exact": float(outcome.returns.mean()) / exact,
+        }
+    )
+
+
+def _rounded(figures: dict[str, float]) -> dict[str, float]:
     """Without the noise of summing in another order; whole numbers stay whole."""
-    return tuple(round(number, 9) for number in numbers)
+    return {name: round(number, 9) for name, number in figures.items()}
 
 
 def _counts(task: tuple[str, str], outcome: Outcome, ceiling: Outcome) -> list[tuple[object, ...]]:
@@ -166,24 +170,13 @@ def _counts(task: tuple[str, str], outcome: Outcome, ceiling: Outcome) -> list[t
     return rows
 
 
-def _ends(outcome: Outcome) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
-    return np.where(
-        outcome.success,
-        "wanted object",
-        np.where(outcome.goals == NO_GOAL, "cut off", "wrong object"),
-    )
+def _ends(outcome: Outcome) -> NDArray[np.str_]:
+    failed = np.where(outcome.goals == NO_GOAL, "cut off", "wrong object")
+    return np.where(outcome.success, "wanted object", failed)
 
 
-def _subset(name: str, task: Task, agent: Agent, outcome: Outcome) -> tuple[object, ...]:
-    found = outcome.evaluation
+def _subset(name: str, agent: Agent, figures: dict[str, float]) -> tuple[object, ...]:
+    task = agent.task
     objects = [task.space.goal_names[g] for g in np.flatnonzero(task.desired)]
-    return (
-        name,
-        " + ".join(objects),
-        len(objects),
-        str(agent.expression),
-        *_rounded(found.mean_return, found.optimal_return, found.score, found.success_rate),
-        found.episodes - found.n_success,
-        outcome.n_optimal,
-        found.episodes,
-    )
+    which = (name, " + ".join(objects), len(objects), str(agent.expression))
+    return *which, *(figures[column] for column in OF_SUBSETS[len(which) :])

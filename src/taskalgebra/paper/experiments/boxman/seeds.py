@@ -1,16 +1,14 @@
-"""How surely learning succeeds: a recipe trained anew with several seeds, judged exactly.
+"""How surely learning succeeds: a recipe trained with several seeds, judged exactly.
 
     python -m taskalgebra.paper.experiments.boxman.seeds --recipe boxman --seeds 5 --out DIR
     python -m taskalgebra.paper.experiments.boxman.seeds --recipe boxman-paper --seeds 1 --out DIR
 
-The layout is fixed, so every task is judged from all 58 starts.  `seconds` is the one column that
-differs from run to run.
+The layout is fixed, so every task is judged from all 58 starts.  Only the column
+`seconds` differs between runs.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +26,7 @@ from taskalgebra.paper.experiments.boxman.tables import (
 )
 from taskalgebra.paper.experiments.boxman.training import train
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.paper.results.record import Result
 from taskalgebra.progress import Listener, silent
 from taskalgebra.skills import store
 from taskalgebra.theory.tables import compose_values
@@ -49,32 +47,28 @@ class Config:
 def judge(world: Boxman, family: NetworkFamily) -> dict[str, float]:
     """Scores and success of the paper's five tasks, composed, and of all goal sets.
 
-    All goal sets are there where one network serves all tasks; else they are NaN.
+    The figures of all goal sets are NaN unless one network serves all tasks.
     """
     codes = starts(world, 0, 0)
     values = family.named
     screens = world.games(1).frames(codes)
-    five = []
+    five, subsets = [], []
     for text in FIVE:
         q_bar = compose_values(parse(text, values), values, family.bounds).q_bar(screens)
         five.append(play_table(world, codes, world.find_task(text), q_bar[None]))
-    found = {
-        "five_worst_score": min(outcome.score for outcome in five),
-        "five_success": min(float(outcome.success.mean()) for outcome in five),
-        "five_optimal": float(all(outcome.n_optimal == len(codes) for outcome in five)),
-    }
-    subsets = []
     if len(family.reaches) == 1:
         table = returns_on_cells(world, family.reaches[0], codes)
         subsets = [
             play_table(world, codes, task, table + task.goal_reward[:, None])
             for task in all_tasks(world)
         ]
-    found["all_worst_score"] = min((outcome.score for outcome in subsets), default=np.nan)
-    found["all_success"] = min(
-        (float(outcome.success.mean()) for outcome in subsets), default=np.nan
-    )
-    return found
+    return {
+        "five_worst_score": min(outcome.score for outcome in five),
+        "five_success": min(float(outcome.success.mean()) for outcome in five),
+        "five_optimal": float(all(outcome.n_optimal == len(codes) for outcome in five)),
+        "all_worst_score": min((outcome.score for outcome in subsets), default=np.nan),
+        "all_success": min((float(o.success.mean()) for o in subsets), default=np.nan),
+    }
 
 
 def run(config: Config, out: Path, listener: Listener = silent) -> Result:
@@ -82,20 +76,14 @@ def run(config: Config, out: Path, listener: Listener = silent) -> Result:
     recipe, name = RECIPES[config.recipe], config.recipe
     rows = []
     for seed in range(config.seeds):
-        folder = out / "seeds" / str(seed)
-        family = train(name, folder, recipe=replace(recipe, seed=seed), listener=listener)
-        seconds = store.manifest(folder / name)["training"]["seconds"]
+        directory = out / "seeds" / str(seed)
+        family = train(name, directory, recipe=replace(recipe, seed=seed), listener=listener)
+        seconds = store.manifest(directory / name)["training"]["seconds"]
         found = judge(Boxman(**recipe.world), family)
         rows.append((seed, recipe.learner.settings.n_updates, seconds, *found.values()))
     columns = ("seed", "updates", "seconds", *found)
-    result = f"{name.replace('-', '_')}_seeds"
-    return Result(result, as_json(config), {result: Table.of_rows(columns, rows)})
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    return command(Config, run, arguments)
+    return Result.of_rows(f"{name.replace('-', '_')}_seeds", config, columns, rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(Config, run)

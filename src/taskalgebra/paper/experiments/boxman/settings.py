@@ -27,7 +27,6 @@ class Setting:
     base: tuple[str, ...]
     composed: tuple[str, ...]
     shown: tuple[str, ...]  # the composed tasks that figures show
-    subsets: bool  # whether tasks share their absorbing states, so that any goal set is a task
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -36,34 +35,30 @@ class Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    FIXED: Setting("boxman", ("blue", "square"), (OR, AND, XOR), (OR, AND, XOR), True),
+    FIXED: Setting("boxman", ("blue", "square"), (OR, AND, XOR), (OR, AND, XOR)),
     RANDOM: Setting(
         "boxman-random",
         ("blue", "square", "purple"),
         ("beige", "circle", OR, AND, XOR, "~blue", "~square", "blue & ~square", "~(blue | square)"),
         ("~(blue | square)",),
-        True,
     ),
     TOUCH: Setting(
         "boxman-touch",
         ("purple", "blue", "square"),
         ("purple | blue", AND, XOR),
         ("purple | blue", AND, XOR),
-        False,
     ),
 }
 """Section 5; the same with random layouts; the supplement."""
-EXPRESSIONS = {"beige": "~(blue | purple)", "circle": "~square"}
-"""Tasks with a name that are no base tasks, as what they are composed of."""
 
 
 def expression_text(task: str) -> str:
     """A task as an expression over base tasks."""
-    return EXPRESSIONS.get(task, task)
+    return {"beige": "~(blue | purple)", "circle": "~square"}.get(task, task)
 
 
 def world_of(skills: Skills) -> Boxman:
-    """The world that skills are played in."""
+    """The environment that skills are played in."""
     if not isinstance(skills.env, Boxman):
         raise ValueError(f"{skills!r} are not networks that play Boxman")
     return skills.env
@@ -71,21 +66,21 @@ def world_of(skills: Skills) -> Boxman:
 
 def exact_skills(skills: Skills, codes: Codes) -> ExactSkills:
     """Exact values of the same base tasks on some layouts, clamped as the networks clamp theirs."""
-    world = world_of(skills)
     assert isinstance(skills.family, NetworkFamily)
-    return ExactSkills(world, skills.tasks, codes, skills.family.settings.returns[0])
+    v_min = skills.family.settings.returns[0]
+    return ExactSkills(world_of(skills), skills.tasks, codes, v_min)
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """The skills of all settings, and hashes: results are of these weights and no others."""
+    """The skills of all settings, and hashes of the weights that results belong to."""
 
     skills: Mapping[str, Skills]
     digests: Mapping[str, str]
 
     @classmethod
     def load(cls, directory: Path | None = None) -> Shelf:
-        """The skills below a directory, or those that come with the library.
+        """The skills in a directory, or those that come with the library.
 
         Raises:
             StoreError: some are missing or damaged.

@@ -14,11 +14,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import FIXED, Boxman
 from taskalgebra.envs.boxman.games import all_cells, follow
-from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
 from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.learning.deep.training import Score
@@ -27,7 +27,6 @@ from taskalgebra.paper.results.parallel import Progress, spread
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ, q_bars
-from taskalgebra.worlds.finite import NO_GOAL
 
 LAYOUTS_AT_ONCE = 20
 
@@ -40,7 +39,7 @@ class Outcome:
     task: Task
     returns: Array
     optimal: Array
-    success: NDArray[np.bool_]
+    success: BoolArray
     steps: NDArray[np.int64]
     goals: NDArray[np.int64]  # the object that was collected, or −1
 
@@ -51,22 +50,13 @@ class Outcome:
 
     @property
     def n_optimal(self) -> int:
-        """How many episodes earned all that there was to earn."""
+        """How many episodes earned the optimal return."""
         return int((self.returns >= self.optimal - 1e-9).sum())
 
     @property
     def evaluation(self) -> Evaluation:
         """The figures of these episodes."""
-        n = self.returns.size
-        return Evaluation(
-            episodes=n,
-            mean_return=float(self.returns.mean()),
-            standard_error=float(self.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
-            optimal_return=float(self.optimal.mean()),
-            success_rate=float(self.success.mean()),
-            unfinished=int((self.goals == NO_GOAL).sum()),
-            mean_steps=float(self.steps.mean()),
-        )
+        return summary(self.task, Episodes(self.returns, self.steps, self.goals, self.optimal))
 
 
 def starts(world: Boxman, n: int, seed: int) -> Codes:
@@ -74,10 +64,10 @@ def starts(world: Boxman, n: int, seed: int) -> Codes:
     if world.layout == FIXED:
         games = world.games(1)
         games.start(np.zeros(1, np.int64), np.random.default_rng(seed))
-        spread = all_cells(games.codes, world.board.n_cells)
+        codes = all_cells(games.codes, world.board.n_cells)
         if world.by_touch:
-            spread = spread[~(spread[:, :1] == spread[:, 2:]).any(axis=1)]
-        return spread
+            codes = codes[~(codes[:, :1] == codes[:, 2:]).any(axis=1)]
+        return codes
     games = world.games(n)
     games.start(np.arange(n), np.random.default_rng(seed))
     return games.codes
@@ -97,7 +87,7 @@ def screens(world: Boxman, codes: Codes) -> Iterator[NDArray[np.uint8]]:
 
 
 def returns_on_cells(world: Boxman, network: NetworkReach, codes: Codes) -> Array:
-    """[layouts, cells, G, A], what a network sees from every cell."""
+    """[layouts, cells, G, A], the returns that a network predicts on every cell."""
     parts = [network.returns(batch) for batch in screens(world, layouts(world, codes))]
     values = np.concatenate(parts)
     return values.reshape(-1, world.board.n_cells, network.n_goals, values.shape[-1])
@@ -135,29 +125,29 @@ def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome
 
 
 def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.int64]) -> Outcome:
-    """Play from every start by one action a cell, `[layouts, cells]`."""
-    wanted = world.wanted_by(task)
+    """Play from every start by one action per cell, `[layouts, cells]`."""
+    desired = world.wanted_by(task)
     returns, goals, steps = follow(
         world.board,
         codes,
         np.broadcast_to(actions, (len(codes), world.board.n_cells)),
-        wanted,
+        desired,
         by_touch=world.by_touch,
         goal_reward=task.goal_reward,
         step_reward=STEP_REWARD,
         max_steps=world.max_episode_steps,
     )
-    success = (goals >= 0) & wanted[goals]
+    success = (goals >= 0) & desired[goals]
     return Outcome(task, returns, world.optimal_returns(codes, task), success, steps, goals)
 
 
 def all_tasks(world: Boxman) -> list[Task]:
-    """The tasks of all goal sets but the empty one."""
+    """The tasks of all goal sets except the empty one."""
     return list(world.space.two_valued_tasks())[1:]
 
 
 def worst_score(world: Boxman, tasks: Sequence[Task], n: int = 100, seed: int = 1_000_003) -> Score:
-    """A score for training: that of the worst of some tasks, on starts that are never trained on.
+    """A score for training: that of the worst of some tasks, on starts that are not trained on.
 
     A network with tasks of its own is scored on those; where these end in goals of their own, on
     the way to each of the goals (`aimed_score`).
@@ -166,27 +156,24 @@ def worst_score(world: Boxman, tasks: Sequence[Task], n: int = 100, seed: int = 
 
     def score(family: NetworkFamily) -> float:
         (network,) = family.reaches
-        table = returns_on_cells(world, network, codes)
+        table, own = returns_on_cells(world, network, codes), family.tasks.values()
         if not family.shared:
-            low = family.settings.returns[0]
-            return min(
-                aimed_score(world, codes, task, table, low) for task in family.tasks.values()
-            )
-        own = family.settings.own_rewards
+            v_min = family.settings.returns[0]
+            return min(aimed_score(world, codes, task, table, v_min) for task in own)
         return min(
             play_table(world, codes, task, table + task.goal_reward[:, None]).score
-            for task in (family.tasks.values() if own else tasks)
+            for task in (own if family.settings.own_rewards else tasks)
         )
 
     return score
 
 
-def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: float) -> float:
-    """How well a network of one task goes to each goal of it, past the others; the worst goal.
+def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, v_min: float) -> float:
+    """How well a network of one task goes to each of its goals, past the others; the worst goal.
 
-    That goes beyond playing the task, which takes the nearest goal: what is composed of the values
-    may want the farthest.  A goal's score is the mean return of an agent that is sent to it, as a
-    share of the best there is; where the game ends otherwise, the way counts as `low`.  Starts from
+    This asks more than playing the task, which takes the nearest goal: a composition of the values
+    may desire the farthest.  A goal's score is the mean return of an agent that is sent to it, as a
+    share of the optimum; where the game ends otherwise, the way counts as `v_min`.  Starts from
     which there is no way are left out.
 
     Args:
@@ -194,19 +181,17 @@ def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: fl
         codes: `[N, …]`, the starts.
         task: the task.
         returns: `[layouts, cells, G, A]`, the return to each goal before it pays.
-        low: the return that stands for never.
+        v_min: the return that stands for never.
     """
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), low)
+    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), v_min)
     best = np.broadcast_to(exact.max(axis=3), (len(codes), *exact.shape[1:3]))
     best = best[np.arange(len(codes)), codes[:, 0]]  # [N, G]
     scores = []
     for goal in np.flatnonzero(task.desired):
         outcome = play_table(world, codes, task, returns[:, :, goal : goal + 1])
-        reached = outcome.goals == goal
         paid = task.goal_reward[goal]
-        earned = np.where(reached, outcome.returns, low + paid)
-        some = best[:, goal] > low
-        if not some.any():
-            continue
-        scores.append(earned[some].mean() / (best[some, goal].mean() + paid))
-    return float(min(scores)) if scores else 0.0
+        earned = np.where(outcome.goals == goal, outcome.returns, v_min + paid)
+        some = best[:, goal] > v_min
+        if some.any():
+            scores.append(earned[some].mean() / (best[some, goal].mean() + paid))
+    return float(min(scores, default=0.0))

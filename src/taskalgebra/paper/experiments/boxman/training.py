@@ -2,7 +2,7 @@
 
     python -m taskalgebra.paper.experiments.boxman.training boxman-random --out DIR
 
-trains, keeps checkpoints below DIR, resumes where it was stopped, and saves skills that
+trains, keeps checkpoints in DIR, resumes where it was interrupted, and saves skills that
 `taskalgebra.load` reads.
 """
 
@@ -27,8 +27,6 @@ from taskalgebra.skills.catalogue import SHIPPED_AT
 from taskalgebra.skills.making import load
 
 COMMAND = "python -m taskalgebra.paper.experiments.boxman.training"
-
-
 TRAININGS: tuple[str, ...] = tuple(setting.skills for setting in SETTINGS.values())
 """The skills that are trained, in order: a recipe may start from the skills of the one before."""
 
@@ -67,7 +65,7 @@ def retrain(
     quick: bool = False,
     listener: Listener = silent,
 ) -> None:
-    """Train the skills of a setting below a directory, or resume where it was stopped."""
+    """Train the skills of a setting in a directory, or resume an interrupted training."""
     if fresh:
         for checkpoint in (directory / "training" / name).glob("*.safetensors"):
             checkpoint.unlink()
@@ -76,7 +74,7 @@ def retrain(
 
 
 def toy(recipe: Recipe) -> Recipe:
-    """A training of seconds, which learns next to nothing, to see that all parts work."""
+    """A training of seconds, which learns next to nothing, to check that all parts work."""
     learner = recipe.learner.changed(n_updates=2, updates_per_iteration=2)
     return replace(recipe, learner=learner)
 
@@ -100,21 +98,21 @@ def notes(name: str, recipe: Recipe, went: dict[str, Progress]) -> dict[str, Any
     }
 
 
-def line_of(event: Event) -> str:
-    """How a training goes, in a line."""
-    return (
-        f"{event.what}: {event.n_updates:,} updates, {event.n_steps:,} steps, "
-        f"loss {event.loss:.3f}, worst score {event.score:.4f}"
-    )
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Train one recipe from the command line."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Train networks that play Boxman.")
     parser.add_argument("name", choices=list(RECIPES), help="what to train")
     parser.add_argument("--out", type=Path, default=Path("trained"), help="default: %(default)s")
     given = parser.parse_args(arguments)
-    train(given.name, given.out, listener=lambda event: print(line_of(event), flush=True))
+
+    def report(event: Event) -> None:
+        print(
+            f"{event.what}: {event.n_updates:,} updates, {event.n_steps:,} steps, "
+            f"loss {event.loss:.3f}, worst score {event.score:.4f}",
+            flush=True,
+        )
+
+    train(given.name, given.out, listener=report)
     print(f"skills: {given.out / given.name}")
     return 0
 

@@ -6,12 +6,10 @@ own.  The episodes are played by the agents themselves, screen after screen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taskalgebra.envs.boxman.art import Frames
 from taskalgebra.envs.boxman.board import Codes
@@ -28,7 +26,7 @@ from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
 
 NAME = "boxman_trajectories"
-APART = 3  # moves between two starts on one layout, and at least so far from what is wanted
+APART = 3  # moves, at least, between two starts on one layout, and to the desired objects
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,14 @@ def run(
 ) -> Result:
     """Run the experiment.
 
-    The main table has one row a step: where the agent stands before it, and at the end what it
-    holds.  `boxman_trajectories_episodes` has one row an episode, and
+    The main table has one row per step: where the agent stands before it, and at the end what it
+    holds.  `boxman_trajectories_episodes` has one row per episode, and
     `boxman_trajectories_objects` says what lies where.  The arrays are the picture of each board
     without the agent, the agent as RGBA, and goal frames at half their size.
     """
-    plays: list[Play] = []
+    steps: list[tuple[object, ...]] = []
+    episodes: list[tuple[object, ...]] = []
+    boards: list[Codes] = []
     for i, (name, own) in enumerate(skills.items()):
         world = world_of(own)
         rng = np.random.default_rng((config.seed, i))
@@ -64,35 +64,12 @@ def run(
         for text in SETTINGS[name].shown:
             agent = own[expression_text(text)]
             codes = _starts(world, agent, shown, name == RANDOM, config.episodes, rng)
-            plays += [Play(name, text, n, world, agent, code) for n, code in enumerate(codes)]
-    return record(plays, as_json(config))
-
-
-class Play(NamedTuple):
-    """An episode to play: of which setting and task, its number, and from where."""
-
-    setting: str
-    task: str
-    number: int
-    world: Boxman
-    agent: Agent
-    code: NDArray[np.uint8]
-
-
-def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
-    """Play episodes and write down what `run` tells of them."""
-    steps: list[tuple[object, ...]] = []
-    episodes: list[tuple[object, ...]] = []
-    boards: list[Codes] = []
-    for name, text, number, world, agent, code in plays:
-        with one_thread():
-            played, earned, success = _episode(world, agent, code)
-        board = _board(boards, code)
-        key = (name, text, number)
-        steps += [(*key, step, *row) for step, row in enumerate(played)]
-        best = float(world.optimal_returns(code[None], agent.task)[0])
-        episodes.append((*key, board, *(round(x, 9) for x in (earned, best)), success))
-    world = plays[0].world
+            for number, code in enumerate(codes):
+                key = (name, text, number)
+                with one_thread():
+                    played, outcome = _episode(world, agent, code)
+                steps += [(*key, step, *row) for step, row in enumerate(played)]
+                episodes.append((*key, _board(boards, code), *outcome))
     objects = [
         (number, name, *world.board.cells[place].tolist())
         for number, code in enumerate(boards)
@@ -101,7 +78,7 @@ def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
     key_names = ("setting", "task", "episode")
     return Result(
         NAME,
-        dict(config),
+        as_json(config),
         {
             NAME: Table.of_rows((*key_names, "step", "row", "column", "held"), steps),
             f"{NAME}_episodes": Table.of_rows(
@@ -121,15 +98,15 @@ def record(plays: Sequence[Play], config: Mapping[str, Any]) -> Result:
 def _starts(
     world: Boxman, agent: Agent, shown: Codes, anywhere: bool, n: int, rng: np.random.Generator
 ) -> Codes:
-    """Starts that show something: not next to what is wanted, and on one layout not together."""
+    """Starts that show something: far from desired objects and, on one layout, from each other."""
     distance = world.board.distance
-    wanted = np.flatnonzero(world.wanted_by(agent.task)) + 2
+    desired = np.flatnonzero(world.wanted_by(agent.task)) + 2
     if anywhere:
         codes = starts(world, 50 * n, int(rng.integers(2**31)))
-        far = distance[codes[:, :1], codes[:, wanted]].min(axis=1) >= APART
+        far = distance[codes[:, :1], codes[:, desired]].min(axis=1) >= APART
         some: Codes = codes[far][:n]
         return some
-    far = (distance[:, shown[0, wanted]].min(axis=1) >= APART) & ~np.isin(
+    far = (distance[:, shown[0, desired]].min(axis=1) >= APART) & ~np.isin(
         np.arange(world.board.n_cells), shown[0, 2:]
     )
     chosen: list[int] = []
@@ -143,18 +120,18 @@ def _starts(
 
 
 def _episode(
-    world: Boxman, agent: Agent, code: NDArray[np.uint8]
-) -> tuple[list[tuple[int, int, str]], float, bool]:
-    """Row, column and what is held before every step and at the end; the return; the success."""
+    world: Boxman, agent: Agent, code: Codes
+) -> tuple[list[tuple[int, int, str]], tuple[float, float, bool]]:
+    """Row, column and what is held before every step and at the end; return, optimum, success."""
     world.task = agent.task
-    observation, _ = world.reset(options={"code": code.tolist()})
-    played, earned, ended = [_standing(world)], 0.0, False
+    observation, info = world.reset(options={"code": code.tolist()})
+    best, earned, ended = info["optimal_return"], 0.0, False
+    played = [_standing(world)]
     while not ended and len(played) <= world.max_episode_steps:
-        observation, reward, ended, _, _ = world.step(agent.act(observation))
+        observation, reward, ended, _, info = world.step(agent.act(observation))
         earned += reward
         played.append(_standing(world))
-    held = int(world.code[1]) - 1
-    return played, earned, ended and bool(world.wanted[held])
+    return played, (round(earned, 9), round(best, 9), ended and bool(world.wanted[info["goal"]]))
 
 
 def _standing(world: Boxman) -> tuple[int, int, str]:
@@ -163,7 +140,7 @@ def _standing(world: Boxman) -> tuple[int, int, str]:
     return row, column, world.board.objects[code[1] - 1] if code[1] else "nothing"
 
 
-def _board(boards: list[Codes], code: NDArray[np.uint8]) -> int:
+def _board(boards: list[Codes], code: Codes) -> int:
     """The number of the board with these objects; a new one is added."""
     for number, other in enumerate(boards):
         if np.array_equal(other[2:], code[2:]):
@@ -175,8 +152,8 @@ def _board(boards: list[Codes], code: NDArray[np.uint8]) -> int:
 def agent_sprite() -> Frames:
     """[cell, cell, 4], the agent of the large picture as RGBA.
 
-    What is drawn on black is colour times opacity; how much a white ground shines through is what
-    is missing from opacity.
+    Drawn on black, a pixel is colour times opacity; what shines through of a white ground is what
+    opacity lacks.
     """
     black, white = np.zeros((CELL, CELL, 3)), np.full((CELL, CELL, 3), 255.0)
     draw_agent(black)

@@ -1,8 +1,8 @@
 """Fig. 4, Fig. 5 and their twins in the supplement: extended values of networks on every cell.
 
-The agent is put on every cell of one layout.  For each task and goal the largest value over actions
-is noted, V̄(s, g), and the largest over goals, V(s); next to them the same of exact values.  By
-touch the exact values are those of the exact composition (`boxman_exact`).
+The agent is put on every cell of one layout.  For each task and goal the table has the largest
+value over actions, V̄(s, g), and the largest over goals, V(s), both of networks and of exact values.
+By touch the exact values are those of the exact composition (`boxman.exact`).
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def run(
 ) -> Result:
     """Run the experiment.
 
-    The main table has one row a setting, task and cell.  `boxman_values_objects` says where the
-    objects lie, and which tasks want them; `boxman_values_errors` compares with exact values.
+    The main table has one row per setting, task and cell.  `boxman_values_objects` says where the
+    objects lie, and which tasks desire them; `boxman_values_errors` compares with exact values.
     """
     cells: list[tuple[object, ...]] = []
     objects: list[tuple[object, ...]] = []
@@ -69,12 +69,12 @@ def run(
             errors.append({"setting": name, "task": text, **off})
         for number, place in enumerate(code[0, 2:].tolist()):
             row, column = world.board.cells[place].tolist()
-            wanting = " ; ".join(
+            desiring = [
                 text
                 for text, agent in zip(setting.tasks, agents, strict=True)
                 if world.wanted_by(agent.task)[number]
-            )
-            objects.append((name, names[number], row, column, wanting))
+            ]
+            objects.append((name, names[number], row, column, " ; ".join(desiring)))
     per_goal = [f"{kind} {goal}" for kind in ("learned", "exact") for goal in (*names, "max")]
     where = ("setting", "task", "row", "column")
     return Result(
@@ -120,7 +120,7 @@ def _by_goal(q_bar: Array) -> Array:
 def _errors(
     world: Boxman, code: Codes, task: Task, learned: Array, exact: Array
 ) -> dict[str, object]:
-    """How far values are off, on cells on which an episode of the task can be; and actions."""
+    """How far values are off, on cells that an episode of the task can visit; and actions."""
     reachable = np.ones(world.board.n_cells, np.bool_)
     if world.by_touch:
         reachable[code[0, 2:][world.wanted_by(task)]] = False
