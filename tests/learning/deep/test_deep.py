@@ -333,12 +333,12 @@ def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
 
 def test_what_does_not_fit_the_world_is_refused_before_any_training():
     world, other = corridor_world(), corridor_world()
-    with pytest.raises(ValueError, match="task 'edge' belongs to another space than the world"):
+    with pytest.raises(ValueError, match="task 'edge' belongs to another space than the env"):
         deep.train(world, other.tasks, egocentric, short())
     rich = corridor_world(r_universal=5.0)
-    with pytest.raises(ValueError, match=r"goals pay from -0\.1 to 5, beyond the returns"):
+    with pytest.raises(ValueError, match=r"goals pay from -0\.1 to 5, which is outside"):
         deep.train(rich, rich.tasks, paper, short("paper"))
-    with pytest.raises(ValueError, match="goals pay from 0 to 0, beyond the returns"):
+    with pytest.raises(ValueError, match="goals pay from 0 to 0, which is outside"):
         deep.train(world, world.tasks, egocentric, short(v_max=-0.5))
 
 

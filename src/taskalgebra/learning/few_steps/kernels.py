@@ -79,7 +79,7 @@ class Values(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How the agent behaves, and when it stops; see `taskalgebra.learning.few_steps.learner`."""
+    """How the agent behaves, and when it stops; see `taskalgebra.learning.few_steps.master`."""
 
     explore: bool
     replay: bool

@@ -30,7 +30,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.learning.few_steps.learner import Ideas, Mastery, master
+from taskalgebra.learning.few_steps.master import Ideas, Mastery, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning, q_learning
 from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished
