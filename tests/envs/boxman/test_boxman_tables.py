@@ -233,7 +233,7 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
     world = small_boxman(layout=layout, collect="touch", objects=objects)
     task = world.tasks["square"]
     codes = starts(world, 30, seed=2)
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), -2.3)
     perfect = aimed_score(world, codes, task, exact, -2.3)
     assert perfect == pytest.approx(1.0, abs=1e-12)
     # Who plays the task well, but knows the way to the nearer goal only, is no good for the other.
@@ -275,7 +275,7 @@ def test_a_goal_that_is_walled_in_by_others_is_not_scored():
     objects = {"beige square": (1, 1), "blue square": (1, 2), "purple square": (2, 1)}
     world = small_boxman(collect="touch", objects=objects)
     task, codes = world.tasks["square"], starts(world, 0, 0)
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), -2.3)
     assert (exact[0, codes[:, 0], 0] == -2.3).all()
     assert aimed_score(world, codes, task, exact, -2.3) == pytest.approx(1.0)
 

@@ -388,7 +388,7 @@ def test_what_comes_of_a_step_is_learned_from_steps(trained):
 def test_values_are_near_the_exact_ones_also_behind_obstacles(trained):
     world, returns = trained
     codes = starts(world, 20, seed=6)
-    wanted = world.wanted_by(world.tasks["square"])
+    wanted = world.desired_goals(world.tasks["square"])
     exact = returns_by_touch(world, codes, wanted, returns.head.v_min)
     found = returns_on_cells(world, returns, codes)
     on_object = (np.arange(world.board.n_cells)[:, None] == codes[:, None, 2:][..., wanted]).any(2)

@@ -50,7 +50,7 @@ class ExactSkills:
             )
         else:
             self.values = {
-                name: self._flat(returns_by_touch(world, codes, world.wanted_by(task), low))
+                name: self._flat(returns_by_touch(world, codes, world.desired_goals(task), low))
                 + task.goal_reward[:, None]
                 for name, task in tasks.items()
             }

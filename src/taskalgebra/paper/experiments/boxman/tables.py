@@ -136,7 +136,7 @@ def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome
 
 def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.int64]) -> Outcome:
     """Play from every start by one action a cell, `[layouts, cells]`."""
-    wanted = world.wanted_by(task)
+    wanted = world.desired_goals(task)
     returns, goals, steps = follow(
         world.board,
         codes,
@@ -196,7 +196,7 @@ def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, low: fl
         returns: `[layouts, cells, G, A]`, the return to each goal before it pays.
         low: the return that stands for never.
     """
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), low)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), low)
     best = np.broadcast_to(exact.max(axis=3), (len(codes), *exact.shape[1:3]))
     best = best[np.arange(len(codes)), codes[:, 0]]  # [N, G]
     scores = []

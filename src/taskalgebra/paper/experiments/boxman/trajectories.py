@@ -123,7 +123,7 @@ def _starts(
 ) -> Codes:
     """Starts that show something: not next to what is wanted, and on one layout not together."""
     distance = world.board.distance
-    wanted = np.flatnonzero(world.wanted_by(agent.task)) + 2
+    wanted = np.flatnonzero(world.desired_goals(agent.task)) + 2
     if anywhere:
         codes = starts(world, 50 * n, int(rng.integers(2**31)))
         far = distance[codes[:, :1], codes[:, wanted]].min(axis=1) >= APART
@@ -154,7 +154,7 @@ def _episode(
         earned += reward
         played.append(_standing(world))
     held = int(world.code[1]) - 1
-    return played, earned, ended and bool(world.wanted[held])
+    return played, earned, ended and bool(world.desired[held])
 
 
 def _standing(world: Boxman) -> tuple[int, int, str]:
