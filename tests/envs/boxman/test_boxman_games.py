@@ -52,7 +52,7 @@ def test_equal_seeds_agree_and_different_seeds_differ(layout, collect):
     assert not np.array_equal(one, other)
 
 
-def test_only_the_games_that_are_asked_for_start_anew():
+def test_only_the_games_that_are_asked_for_start_again():
     world = Boxman(layout="random")
     games = started(world, 50)
     before = games.codes.copy()

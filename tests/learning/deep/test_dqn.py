@@ -398,6 +398,6 @@ def test_weights_that_break_in_the_last_update_of_an_iteration_are_noticed_at_on
                 trainer.network.last.bias[0] = np.nan
 
     trainer._update_target = poison
-    with pytest.raises(DivergedError, match="the weights are no longer numbers after 8"):
+    with pytest.raises(DivergedError, match="the weights are no longer finite after 8"):
         next(trainer.iterations())
     assert trainer.n_iterations == 0

@@ -54,7 +54,7 @@ def contents(trainer):
 
 @pytest.mark.parametrize("make", [boxmen, lambda: corridors(8)], ids=["boxman", "corridor"])
 @pytest.mark.parametrize("stop_after", [1, 2, 4])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, make, stop_after):
+def test_a_saved_training_resumes_bit_for_bit(tmp_path, make, stop_after):
     whole = short_trainer(make(), SETTINGS, 3)
     list(whole.iterations())
     half = short_trainer(make(), SETTINGS, 3)
@@ -106,7 +106,7 @@ KILLED = """
 """
 
 
-def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
+def test_a_training_that_is_killed_resumes_to_the_same_bits(tmp_path):
     world = small_boxman(layout="random")
     frames = world.vector(4).reset(seed=0)[0]
 

@@ -322,7 +322,7 @@ def whole(trainer):
 
 @pytest.mark.parametrize("stop_after", [1, 3])
 @pytest.mark.parametrize("told", [True, False], ids=["start again given", "start not given"])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, trainer, whole, stop_after, told):
+def test_a_saved_training_resumes_bit_for_bit(tmp_path, trainer, whole, stop_after, told):
     half, resumed = trainer(), trainer() if told else trainer(None)
     for _ in half.iterations():
         if half.n_iterations == stop_after:
@@ -339,7 +339,7 @@ def test_a_training_resumes_from_its_own_start_only(tmp_path, trainer):
     next(half.iterations())
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     other = trainer(made("egocentric", (84, 84, 3), actions=5))
-    with pytest.raises(CheckpointError, match="was started from another network; give that one"):
+    with pytest.raises(CheckpointError, match="was started from another network; pass that one"):
         checkpoint.resume(tmp_path / "t.safetensors", other)
 
 
