@@ -236,7 +236,7 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
     exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), -2.3)
     perfect = aimed_score(world, codes, task, exact, -2.3)
     assert perfect == pytest.approx(1.0, abs=1e-12)
-    # Who plays the task well, but knows the path to the nearer goal only, does not play the other well.
+    # Knowing the path to the nearer goal only is enough to play the task well, not for the other.
     nearer = np.broadcast_to(exact.max(axis=2, keepdims=True), exact.shape)
     played_well = play_table(world, codes, task, nearer + task.goal_reward[:, None])
     assert played_well.score == pytest.approx(1.0)
