@@ -12,8 +12,8 @@ from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
-from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import egocentric, make_network
+from taskalgebra.learning.deep.uvfa import head_of
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS
 from taskalgebra.skills import store
 from taskalgebra.skills.skills import Skills
@@ -46,7 +46,7 @@ def untrained(setting, seed=0):
     torch.manual_seed(seed)
     reaches = []
     for task in tasks.values() if world.by_touch else [None]:
-        numbers = np.arange(6) if task is None else np.flatnonzero(world.wanted_by(task))
+        numbers = np.arange(6) if task is None else np.flatnonzero(world.desired_goals(task))
         goals, head = goal_frames(world)[numbers], head_of(settings)
         network = make_network(egocentric, goals.shape[1:], world.space.n_actions, head.n_outputs)
         reaches.append(NetworkReach(network, head, goals, numbers, 6, np.zeros(len(numbers))))
@@ -71,7 +71,7 @@ def write_untrained(directory, seed=0):
 
 def planned_returns(world, code, wanted=None):
     """[cells, G, A], by value iteration on the finite world of a layout, clamped at LOW."""
-    mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=wanted)
+    mdp = finite_world(world.board, code[2:], by_touch=world.by_touch, desired=wanted)
     n_cells, n_goals = world.board.n_cells, world.board.n_objects
     next_states = mdp.successor.reshape(mdp.n_states, mdp.n_actions)[:n_cells]
     returns = np.empty((n_cells, n_goals, mdp.n_actions))
@@ -107,7 +107,9 @@ class Oracle(Reach):
 def oracle_skills(setting, codes):
     """Skills that are perfect on some layouts."""
     world, blank = untrained(setting)
-    kinds = [world.wanted_by(task) for task in blank.tasks.values()] if world.by_touch else [None]
+    kinds = (
+        [world.desired_goals(task) for task in blank.tasks.values()] if world.by_touch else [None]
+    )
     family = NetworkFamily.of(
         world.space,
         blank.tasks,

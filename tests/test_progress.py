@@ -7,7 +7,7 @@ import pytest
 import taskalgebra as ta
 from taskalgebra import progress
 from taskalgebra.learning.q_learning import Stop, begin
-from taskalgebra.learning.tabular import _Told
+from taskalgebra.learning.tabular import _report
 from taskalgebra.progress import Event, Terminal, silent
 
 
@@ -32,7 +32,7 @@ def told(stop, steps, episodes, before=0, n_runs=1):
     events = []
     run = begin(3, 1, 2, seed=0)
     run.n_steps, run.n_episodes = steps, episodes
-    _Told("top", before, n_runs, stop, events.append)(run)
+    _report(events.append, "top", before, n_runs, stop, run)
     (event,) = events
     return event
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from taskalgebra.learning.deep.log import TensorBoard as TensorBoard
     from taskalgebra.learning.deep.settings import DeepSettings as DeepSettings
     from taskalgebra.learning.few_steps.learner import FewSteps as FewSteps
-    from taskalgebra.learning.few_steps.learner import Ideas as Ideas
+    from taskalgebra.learning.few_steps.master import Ideas as Ideas
     from taskalgebra.learning.learner import Learner as Learner
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
@@ -83,7 +83,8 @@ _HOME = {
     "learning.deep.learner": ("DeepQ",),
     "learning.deep.log": ("TensorBoard",),
     "learning.deep.settings": ("DeepSettings",),
-    "learning.few_steps.learner": ("FewSteps", "Ideas"),
+    "learning.few_steps.learner": ("FewSteps",),
+    "learning.few_steps.master": ("Ideas",),
     "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),

@@ -116,7 +116,7 @@ def test_equal_seeds_agree_and_different_seeds_differ():
     assert trajectory(FiniteEnv(RANDOM), 3) != trajectory(FiniteEnv(RANDOM), 4)
 
 
-def test_a_reset_without_a_seed_goes_on_with_the_numbers_of_the_last():
+def test_a_reset_without_a_seed_continues_with_the_numbers_of_the_last():
     world = FiniteEnv(RANDOM)
     first = [world.reset(seed=1)[0], *(world.reset()[0] for _ in range(20))]
     again = [world.reset(seed=1)[0], *(world.reset()[0] for _ in range(20))]

@@ -224,7 +224,7 @@ def test_bad_actions_are_refused_in_words(actions, words):
     [
         (200, ["state 200", "0 to 107"]),
         ([0, -1], ["state -1"]),
-        ([0, 1, 2], ["shape (3,)", "each of the 2 worlds"]),
+        ([0, 1, 2], ["shape (3,)", "each of the 2 copies"]),
         (0.5, ["0.5"]),
     ],
 )

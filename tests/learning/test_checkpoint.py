@@ -8,7 +8,7 @@ from taskalgebra.learning.checkpoint import CheckpointError, fingerprint, load, 
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 
 
-def test_a_saved_run_goes_on_bit_for_bit(tmp_path, four_rooms):
+def test_a_saved_run_resumes_bit_for_bit(tmp_path, four_rooms):
     task = four_rooms.tasks["top"]
     settings = Settings(epsilon=0.5, learning_rate=0.7)
     whole = goal_oriented_q_learning(task, Stop(steps=5000), settings=settings, seed=9)

@@ -111,7 +111,7 @@ REFUSED = {
     "tasks that end apart, to learn": (
         lambda: ta.learn(ta.FourRooms(shared_absorbing=False)),
         ValueError,
-        r"shared_absorbing=False\), which breaks Assumption 1: goals that a task does not want",
+        r"shared_absorbing=False\), which breaks Assumption 1: goals that a task does not desire",
     ),
     "tasks that end apart, in few steps": (
         lambda: ta.learn(ta.FourRooms(shared_absorbing=False), learner=ta.FewSteps()),

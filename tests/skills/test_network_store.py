@@ -227,7 +227,7 @@ def broken(family):
 @pytest.mark.parametrize(
     ("change", "notes", "words"),
     [
-        (broken, {}, "weights of 'second.bias' are no longer numbers; nothing was saved"),
+        (broken, {}, "weights of 'second.bias' are not finite; nothing was saved"),
         (lambda n: n, {"id": object()}, "cannot be written as JSON"),
     ],
     ids=["infinite weights", "notes without words"],
@@ -492,7 +492,7 @@ def test_a_network_of_ones_own_is_saved_and_handed_over_again(tmp_path):
     family = trained(network=Product)
     ta.Skills(family, WORLD).save(tmp_path / "s")
     assert store.manifest(tmp_path / "s")["settings"]["network"] is None
-    with pytest.raises(StoreError, match=r"hand it over: load\(path, network=...\)"):
+    with pytest.raises(StoreError, match=r"pass it: load\(path, network=...\)"):
         ta.load(tmp_path / "s", WORLD)
     loaded = ta.load(tmp_path / "s", WORLD, network=Product)
     assert loaded.family.network is Product

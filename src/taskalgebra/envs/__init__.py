@@ -1,11 +1,10 @@
-"""Worlds as Gymnasium environments.
+"""Gymnasium environments.
 
 Importing this package registers `TaskAlgebra/FourRooms-v0`, a grid world, and
 `TaskAlgebra/Boxman-v0`, a video game.
 
-Gymnasium 1.x looks for no plugins: it knows an environment once the module that registers it is
-imported.  The name of the module may stand before the name of the environment, and then no import
-is needed:
+Gymnasium 1.x does not look for plugins: it knows an environment once the module that registers it
+is imported.  With the name of the module before the name of the environment, no import is needed:
 
     gym.make("taskalgebra.envs:TaskAlgebra/FourRooms-v0", task="top ^ left")
     gym.make("taskalgebra.envs:TaskAlgebra/Boxman-v0", task="blue & square")
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from taskalgebra.theory.tasks import TaskSpace
 
 NAMESPACE = "TaskAlgebra"
-_ENTRY_POINTS = {  # one world, and many at once
+_ENTRY_POINTS = {  # one environment, and a vector of them
     "FourRooms": ("four_rooms:FourRooms", "vector_env:four_rooms"),
     "Boxman": ("boxman.env:Boxman", "boxman.vector:boxman"),
 }

@@ -1,13 +1,12 @@
-"""What all vectors of worlds share: N copies, each in an episode of its own.
+"""What all vector environments share: N copies, each in an episode of its own.
 
-All copies share one generator of random numbers, so that equal seeds give equal runs, though not
-those of as many single worlds.  After an episode the next call of `step` starts a new one: it
-ignores the action and pays 0 (`AutoresetMode.NEXT_STEP`, as in Gymnasium's own vector worlds).
+After an episode the next call of `step` starts a new one: it ignores the action and pays 0
+(`AutoresetMode.NEXT_STEP`, as in Gymnasium's own vector environments).
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 import gymnasium as gym
 import numpy as np
@@ -24,11 +23,36 @@ NO_LIMIT = 2**62
 Observations = TypeVar("Observations")
 
 
+@final
+class Episodes:
+    """Where N copies stand in their episodes."""
+
+    def __init__(self, num_envs: int, max_steps: int | None) -> None:
+        """Begin N episodes; with a limit, they are too long after `max_steps` steps."""
+        self.ended = np.zeros(num_envs, np.bool_)  # these begin again with the next step
+        self._elapsed = np.zeros(num_envs, np.int64)
+        self._limit = max_steps or NO_LIMIT
+
+    def begin(self) -> None:
+        """Begin all episodes."""
+        self.ended[:] = False
+        self._elapsed[:] = 0
+
+    def advance(self, over: BoolArray) -> BoolArray:
+        """Count a step after which these episodes are over; [N], which are too long."""
+        late = np.empty_like(over)
+        _advance(over, self.ended, self._elapsed, self._limit, late)
+        return late
+
+
 class Copies(VectorEnv[Observations, Any, Any]):
-    """N copies of a world: their spaces, and where each stands in its episode.
+    """N copies of an environment.
+
+    All copies share one random generator, so that equal seeds give equal runs, though not those of
+    N single environments.
 
     Args:
-        world: the world that is copied.
+        world: the environment that is copied.
         num_envs: N.
         max_episode_steps: the number of steps after which an episode is truncated; by default
             never.
@@ -41,7 +65,7 @@ class Copies(VectorEnv[Observations, Any, Any]):
     def __init__(
         self, world: gym.Env[Any, Any], num_envs: int, max_episode_steps: int | None
     ) -> None:
-        """Take over the spaces of the world; nothing is started yet."""
+        """Take over the spaces; nothing is started yet."""
         self.num_envs = count(num_envs, "num_envs")
         self.max_episode_steps = (
             None if max_episode_steps is None else count(max_episode_steps, "max_episode_steps")
@@ -50,14 +74,12 @@ class Copies(VectorEnv[Observations, Any, Any]):
         self.single_action_space = world.action_space
         self.observation_space = batch_space(world.observation_space, self.num_envs)
         self.action_space = batch_space(world.action_space, self.num_envs)
-        self._ended = np.zeros(self.num_envs, np.bool_)  # these start anew at the next step
-        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self._episodes = Episodes(self.num_envs, self.max_episode_steps)
         self._started = False
 
     def _begin(self) -> None:
-        """All copies begin an episode."""
-        self._ended[:] = False
-        self._elapsed[:] = 0
+        """Begin an episode in all copies."""
+        self._episodes.begin()
         self._started = True
 
     def _require_reset(self, before: str) -> None:
@@ -70,27 +92,18 @@ class Copies(VectorEnv[Observations, Any, Any]):
         A copy whose episode had ended has just begun a new one: it has no goal and is paid 0, in
         place.
         """
-        terminated, truncated = np.empty((2, self.num_envs), np.bool_)
-        limit = self.max_episode_steps or NO_LIMIT
-        _settle(goals, rewards, self._ended, self._elapsed, limit, terminated, truncated)
-        return terminated, truncated
+        begun = self._episodes.ended
+        goals[begun], rewards[begun] = NO_GOAL, 0.0
+        terminated = goals != NO_GOAL
+        return terminated, self._episodes.advance(terminated)
 
 
 @kernel
-def _settle(
-    goals: NDArray[np.int64],
-    rewards: Array,
-    ended: BoolArray,
-    elapsed: NDArray[np.int64],
-    limit: int,
-    terminated: BoolArray,
-    truncated: BoolArray,
+def _advance(
+    over: BoolArray, ended: BoolArray, elapsed: NDArray[np.int64], limit: int, late: BoolArray
 ) -> None:
-    """Change the first four in place, and fill the last two."""
-    for i in range(goals.size):
-        elapsed[i] += 1
-        if ended[i]:
-            goals[i], elapsed[i], rewards[i] = NO_GOAL, 0, 0.0
-        terminated[i] = goals[i] != NO_GOAL
-        truncated[i] = elapsed[i] >= limit
-        ended[i] = terminated[i] or truncated[i]
+    """Update `ended` and `elapsed`, and fill `late`."""
+    for i in range(over.size):
+        elapsed[i] = 0 if ended[i] else elapsed[i] + 1
+        late[i] = elapsed[i] >= limit
+        ended[i] = over[i] or late[i]

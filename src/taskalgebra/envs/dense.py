@@ -1,9 +1,9 @@
-"""Dense rewards (supplement): a bonus that grows near the goals that a task wants.
+"""Dense rewards (supplement): a bonus that grows near the goals that a task desires.
 
     r_dense(s, a) = 0.1 / |D| · Σ_{g ∈ D} exp(−|s − g|² / 4)  +  r_sparse(s, a)
 
 D are the goals that the task desires, |s − g| is the Euclidean distance of the cells.  An absorbing
-state lies on the cell of its goal, so terminal rewards are raised too.  A task that wants no goal
+state lies on the cell of its goal, so terminal rewards are raised too.  A task that desires no goal
 has no bonus.
 
 The bonus belongs to the task.  Non-terminal rewards then differ between tasks, which breaks

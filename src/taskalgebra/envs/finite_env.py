@@ -1,4 +1,4 @@
-"""A finite world as a Gymnasium environment whose `step` reads the table that the planner reads.
+"""A finite world as a Gymnasium environment; `step` reads the same table as the planner.
 
 Observations are states (`Discrete(S)`), actions are numbers (`Discrete(A)`).  The environment keeps
 the contract of a goal environment: `info["goal"]` is the number of the goal reached when
@@ -38,9 +38,9 @@ RENDER_MODES = ("ansi", "rgb_array")
 class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
     """A task space with named tasks, and one of its tasks to play.
 
-    `space` is the world that all tasks share, and its task space.  `mdp` is the table that `step`
-    reads: the same world, or with `shared_absorbing=False` the world of the current task, which has
-    the same states, actions and goals, but ends only in the goals that the task desires.
+    `mdp` is the table that `step` reads: the world of the space, or with `shared_absorbing=False`
+    that of the current task, which has the same states, actions and goals, but ends only in the
+    goals that the task desires.
 
     Args:
         space: the task space; it holds the dynamics.
@@ -48,7 +48,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         task: the task that `step` pays for: a `Task`, a name or an expression; by default M_U.
         shared_absorbing: whether every task ends in every goal, as Assumption 1 asks.  If not, a
             transition into a goal that the task does not desire stays where it is, at the cost of
-            the step.  A task that desires no goal has none of its own to end in: it ends in all.
+            the step.  A task that desires no goal ends in all of them.
         render_mode: what `render` returns: None, "ansi" for text or "rgb_array" for an image.
     """
 
@@ -103,7 +103,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         self.desired = self.desired_goals(self._task)
         self.mdp = self._world_of_task()
         self.state: int | None = None
-        self._shown: int | None = None  # after the end of an episode, the agent is still drawn
+        self._shown: int | None = None  # drawn, also after the end of an episode
         self._drawing: Drawing | None = None
 
     def _world_of_task(self) -> FiniteMDP:
@@ -115,7 +115,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
     def vector(
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
     ) -> FiniteVectorEnv:
-        """N copies of this world that pay for a task."""
+        """N copies that pay for a task."""
         from taskalgebra.envs.vector_env import FiniteVectorEnv
 
         playing = copy(self)
@@ -123,7 +123,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         return FiniteVectorEnv(playing, num_envs, max_episode_steps=max_episode_steps)
 
     def desired_goals(self, task: Task) -> BoolArray:
-        """[G], the goals that a task wants; of more than two rewards, those that pay most."""
+        """[G], the goals that a task desires; of more than two rewards, those that pay most."""
         return goals_to_mark(task)
 
     def _uniform(self) -> float:
@@ -182,7 +182,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         return self.state, float(self._task.steps[s, a]), False, False, {"goal": NO_GOAL}
 
     def render(self) -> Any:
-        """The map with the agent, as the render mode asks; without an agent before a reset."""
+        """The map in the render mode; without the agent before a reset."""
         if self.render_mode is None:
             warn_of_no_render_mode(RENDER_MODES)
             return None

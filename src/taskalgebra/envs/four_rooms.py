@@ -60,7 +60,7 @@ class FourRooms(FiniteEnv):
     leads into that goal's absorbing state, and the next action pays its terminal reward (see
     `taskalgebra.worlds.grid`).  Episodes start in any free cell.
 
-    Observations are the numbers of states: the free cells row by row, then one absorbing state a
+    Observations are the numbers of states: the free cells row by row, then one absorbing state per
     goal.  `info["goal"]` is the number of the goal in which an episode ended, −1 before.
 
     **Dense rewards** follow the supplement (`taskalgebra.envs.dense`).  The named tasks are then
@@ -81,7 +81,7 @@ class FourRooms(FiniteEnv):
         r_universal: r_U, the reward of a desired goal.
         r_empty: r_∅, the reward of any other goal; by default the step reward.
         slip_probability: how often a move goes to one of the other three directions.
-        dense: whether steps near desired goals pay a bonus.
+        dense: whether steps near desired goals pay a bonus; see above.
         shared_absorbing: whether an episode ends in every goal, or only in those that the task
             desires (see `FiniteEnv`).
         task: the task that `step` pays for: a name, an expression, or a `Task` of a world that was
@@ -104,31 +104,23 @@ class FourRooms(FiniteEnv):
         task: Task | Expression | str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Build the world of the paper, or one with goals or a map of its own."""
+        """Build the world of the paper, or one with its own goals or map."""
         own = goals is not None or text is not None
-        if own:
-            mdp = from_text(
-                MAP if text is None else text,
-                goals,
-                step_reward=step_reward,
-                slip_probability=slip_probability,
+        if not own and n_goals not in (None, 4, 40):
+            raise ValueError(
+                f"Four Rooms has 4 or 40 goals, got n_goals = {n_goals}; "
+                f"for goals of your own pass goals={{name: (row, column)}}"
             )
-            if n_goals is not None and n_goals != mdp.n_goals:
-                raise ValueError(
-                    f"n_goals = {n_goals}, but the map and goals={{...}} have {mdp.n_goals}: "
-                    f"{listed(mdp.goal_names)}; leave n_goals out"
-                )
-        else:
-            if n_goals not in (None, 4, 40):
-                raise ValueError(
-                    f"Four Rooms has 4 or 40 goals, got n_goals = {n_goals}; "
-                    f"for goals of your own pass goals={{name: (row, column)}}"
-                )
-            mdp = from_text(
-                MAP,
-                wall_side_goals() if n_goals == 40 else CENTRES,
-                step_reward=step_reward,
-                slip_probability=slip_probability,
+        mdp = from_text(
+            MAP if text is None else text,
+            goals if own else wall_side_goals() if n_goals == 40 else CENTRES,
+            step_reward=step_reward,
+            slip_probability=slip_probability,
+        )
+        if n_goals not in (None, mdp.n_goals):
+            raise ValueError(
+                f"n_goals = {n_goals}, but the map and goals={{...}} have {mdp.n_goals}: "
+                f"{listed(mdp.goal_names)}; leave n_goals out"
             )
         low = step_reward if r_empty is None else r_empty
         if dense and r_universal - low <= PEAK:
@@ -179,11 +171,11 @@ class FourRooms(FiniteEnv):
         return self._dense_task(self.space, desired)
 
     def desired_goals(self, task: Task) -> BoolArray:
-        """[G], the goals that a task wants; of dense tasks those that pay r_U and a bonus."""
+        """[G], the goals that a task desires; of dense tasks those that pay r_U and a bonus."""
         if not self.dense:
             return super().desired_goals(task)
-        wanted: BoolArray = task.goal_reward >= self._sparse_rewards[0]
-        return wanted
+        desired: BoolArray = task.goal_reward >= self._sparse_rewards[0]
+        return desired
 
 
 def _same_space(given: TaskSpace, built: TaskSpace) -> TaskSpace:
@@ -200,7 +192,7 @@ def _same_space(given: TaskSpace, built: TaskSpace) -> TaskSpace:
     )
     if not same:
         raise ValueError(
-            "the task belongs to another space than this world; make the world with the arguments "
-            "of the task's own world, or give the task as a name or an expression"
+            "the task belongs to another space than this environment; make the environment with "
+            "the arguments of the task's own, or give the task as a name or an expression"
         )
     return given

@@ -1,7 +1,7 @@
-"""A Gymnasium environment of your own as an open world, to learn networks in.
+"""A Gymnasium environment of your own as a goal environment.
 
-The environment must say in which goal an episode ended: `info["goal"]`, a number from 0, when it
-terminates.  The rest are names:
+It must say in which goal an episode ended: `info["goal"]`, a number from 0, when it terminates.
+The rest are names:
 
     class Island(gym.Env):
         ...                                       # terminates with info = {"goal": 2}
@@ -26,6 +26,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
 from numpy.typing import ArrayLike
 
+from taskalgebra.envs.copies import Episodes
 from taskalgebra.theory.goal_env import GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
@@ -33,27 +34,26 @@ from taskalgebra.worlds.open_world import OpenWorld
 
 Copies = VectorEnv[Any, Any, Any]
 MAX_EPISODE_STEPS = 50
-"""Where an environment has no limit of its own."""
+"""For environments without a limit of their own."""
 
 
 @final
 class OpenEnv(GoalEnv):
-    """An open world made from a Gymnasium environment that reports its goals.
+    """A goal environment made from a Gymnasium environment that reports its goals.
 
-    The environment pays for steps, the same for every task; what it pays in the end is replaced by
-    what the task pays for the goal.  Observations are vectors, or images `[H, W, C]` of bytes;
-    actions are `Discrete`.  Observations that are `Discrete` are learned as tables, all others by
-    networks.
+    The environment pays for steps, the same for every task; its terminal reward is replaced by what
+    the task pays for the goal.  Observations are vectors, or images `[H, W, C]` of bytes, to be
+    learned by networks, or `Discrete`, to be learned as tables.  Actions are `Discrete`.
 
     Args:
         make: makes n copies, `make(n)`, as `gym.make_vec` does.
         goals: the names of the goals, in the order of their numbers.
         tasks: the named tasks, `{name: goals}`.
         actions: the names of the actions; by default a0, a1, and so on.
-        r_universal: what a task pays for a goal that it wants.
+        r_universal: what a task pays for a goal that it desires.
         r_empty: what a task pays for any other goal.
-        max_episode_steps: where an episode is given up; by default the environment's own limit,
-            or 50.
+        max_episode_steps: after this many steps an episode is truncated; by default the
+            environment's own limit, or 50.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class OpenEnv(GoalEnv):
         r_empty: ArrayLike = -0.1,
         max_episode_steps: int | None = None,
     ) -> None:
-        """Name the goals, the actions and the tasks; one copy is made, to count its actions."""
+        """Name goals, actions and tasks; one copy is made, to learn its spaces."""
         self._make = make
         env = self._copies(1)
         self.observation_space = env.single_observation_space
@@ -86,14 +86,14 @@ class OpenEnv(GoalEnv):
             r_empty=r_empty,
         )
         unique_names(list(tasks), "task", "", len(tasks))
-        self.tasks = {name: self.space.task(wanted) for name, wanted in tasks.items()}
+        self.tasks = {name: self.space.task(desired) for name, desired in tasks.items()}
 
     def _copies(self, num_envs: int) -> Copies:
         env = self._make(num_envs)
         if not isinstance(env, VectorEnv):
             raise TypeError(
-                f"make({num_envs}) must return a vector of environments, as gym.make_vec or "
-                f"SyncVectorEnv make it, got {env!r}"
+                f"make({num_envs}) must return a vector environment, as from gym.make_vec or "
+                f"SyncVectorEnv, got {env!r}"
             )
         if env.num_envs != num_envs:
             raise ValueError(f"make({num_envs}) returned {env.num_envs} copies")
@@ -111,7 +111,7 @@ class OpenEnv(GoalEnv):
                 neither a `SyncVectorEnv` nor an `AsyncVectorEnv` keeps its own limit, if any.
         """
         if task.space is not self.space:
-            raise ValueError("the task belongs to another world than this one")
+            raise ValueError("the task belongs to another space than this environment")
         return PaysTask(self._copies(num_envs), task, max_episode_steps)
 
 
@@ -123,11 +123,9 @@ class PaysTask(VectorWrapper[Any, Any, Any, Any, Any]):
         """Wrap the copies; with a limit, those that reach it are reset by hand."""
         super().__init__(env)
         self.task = task
-        one_by_one = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
-        self._limit = max_episode_steps if one_by_one else None
-        self._elapsed = np.zeros(self.num_envs, np.int64)
-        self._ended = np.zeros(self.num_envs, np.bool_)
-        self._cut = np.zeros(self.num_envs, np.bool_)
+        resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)  # one by one
+        self._episodes = Episodes(self.num_envs, max_episode_steps if resettable else None)
+        self._cut = np.zeros(self.num_envs, np.bool_)  # too long, to be reset by hand
 
     def reset(
         self,
@@ -136,26 +134,23 @@ class PaysTask(VectorWrapper[Any, Any, Any, Any, Any]):
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Start all episodes."""
-        self._elapsed[:] = 0
-        self._ended[:] = self._cut[:] = False
+        self._episodes.begin()
+        self._cut = np.zeros(self.num_envs, np.bool_)
         return self.env.reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step, and pay in the goals what the task pays; what was cut off starts anew."""
+        """Step, and pay in goals what the task pays; copies that were cut off start again."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         rewards, truncated = np.array(rewards, np.float64), np.array(truncated)
-        if self._cut.any():
-            cut = self._cut.copy()
+        cut = self._cut
+        if cut.any():
             observations, _ = self.env.reset(options={"reset_mask": cut})
             rewards[cut] = 0.0
             terminated, truncated = terminated & ~cut, truncated & ~cut
         goals = goals_reached(infos, terminated, self.task.space.n_goals)
         rewards[terminated] = self.task.goal_reward[goals[terminated]]
-        self._elapsed = np.where(self._ended, 0, self._elapsed + 1)
-        self._cut = np.zeros(self.num_envs, np.bool_)
-        if self._limit is not None:
-            self._cut = (self._elapsed >= self._limit) & ~terminated & ~truncated
+        over = terminated | truncated
+        self._cut = self._episodes.advance(over) & ~over
         truncated = truncated | self._cut
-        self._ended = terminated | truncated
         infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
         return observations, rewards, terminated, truncated, infos

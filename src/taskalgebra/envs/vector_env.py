@@ -1,4 +1,4 @@
-"""Many copies of a finite world at once: every step is a few look-ups in its tables."""
+"""Copies of a finite world: every step is a few look-ups in its tables."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Step = tuple[States, Array, BoolArray, BoolArray, dict[str, Any]]
 
 
 class FiniteVectorEnv(Copies[States]):
-    """A batch of N worlds that move together, each in an episode of its own.
+    """N copies of a finite world, each in an episode of its own.
 
-    `infos["goal"]` is `[N]`: the goal in which each episode ended, −1 while it goes on.
+    `infos["goal"]` is `[N]`: the goal in which each episode ended, −1 before.
 
     Args:
-        world: the world with the task to play, as it is now; a later change of task does not count.
+        world: the environment with the task to play; a later change of its task has no effect.
         num_envs: N.
         max_episode_steps: the number of steps after which an episode is truncated; by default
             never.
@@ -56,7 +56,7 @@ class FiniteVectorEnv(Copies[States]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[States, dict[str, Any]]:
-        """Start all worlds in random states, or in `options["state"]`: one for all, or `[N]`."""
+        """Start all copies in random states, or in `options["state"]`: one for all, or `[N]`."""
         super().reset(seed=seed)
         given = (options or {}).get("state")
         self._states = self._random_starts(self.num_envs) if given is None else self._starts(given)
@@ -64,20 +64,21 @@ class FiniteVectorEnv(Copies[States]):
         return self._states.copy(), self._infos(np.full(self.num_envs, NO_GOAL))
 
     def step(self, actions: ArrayLike) -> Step:
-        """Move every world by its action; those whose episode has ended start a new one."""
+        """Move every copy by its action; those whose episode has ended start a new one."""
         self._require_reset("step")
         chosen = checked_actions(actions, self.num_envs, self._mdp.action_names)
         pair = self._states * self._mdp.n_actions + chosen
         rewards = self._reward[pair]
         goals = self._goal[self._states]
         self._states = self._successors(pair)
-        if self._ended.any():
-            self._states[self._ended] = self._random_starts(int(self._ended.sum()))
+        begun = self._episodes.ended
+        if begun.any():
+            self._states[begun] = self._random_starts(int(begun.sum()))
         terminated, truncated = self._settle(goals, rewards)
         return self._states.copy(), rewards, terminated, truncated, self._infos(goals)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The map of every world, as the render mode asks."""
+        """The map of every copy, in the render mode."""
         if self.render_mode is None:
             warn_of_no_render_mode(RENDER_MODES)
             return None
@@ -101,19 +102,19 @@ class FiniteVectorEnv(Copies[States]):
         if states.shape not in ((), (self.num_envs,)):
             raise ValueError(
                 f"options['state'] has shape {states.shape}, expected one state or one for each "
-                f"of the {self.num_envs} worlds"
+                f"of the {self.num_envs} copies"
             )
         for state in np.unique(states):
             self.world.check_start(state)
         return np.broadcast_to(states, (self.num_envs,)).astype(np.int64)
 
     def _infos(self, goals: States) -> dict[str, Any]:
-        """Gymnasium's form for a batch: the values, and which worlds have one."""
+        """Gymnasium's form for a batch: the values, and which copies have one."""
         return {"goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
 
 
 def four_rooms(
     num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
 ) -> FiniteVectorEnv:
-    """Many Four Rooms at once, for `gym.make_vec`; other arguments are those of `FourRooms`."""
+    """N copies of Four Rooms, for `gym.make_vec`; other arguments are those of `FourRooms`."""
     return FiniteVectorEnv(FourRooms(**arguments), num_envs, max_episode_steps=max_episode_steps)

@@ -1,4 +1,4 @@
-"""A run of learning on disk: saved in one file, resumed bit for bit, in its own world only."""
+"""A run on disk: one file, from which it resumes bit for bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CheckpointError(ValueError):
 
 
 def fingerprint(task: Task, mdp: FiniteMDP | None = None) -> str:
-    """A hash of everything that a learner meets: dynamics, starts and rewards."""
+    """A hash of everything that a learner sees: dynamics, starts and rewards."""
     world = task.space.mdp if mdp is None else mdp
     digest = hashlib.sha256()
     for array in (
@@ -43,7 +43,7 @@ def fingerprint(task: Task, mdp: FiniteMDP | None = None) -> str:
 
 
 def write(path: Path, arrays: Mapping[str, NDArray[Any]], of: str) -> None:
-    """Write arrays to a file, under a temporary name first; `of` says what they belong to."""
+    """Write arrays to a file; `of` says what they belong to."""
     path.parent.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays, fingerprint=np.array(of))
@@ -51,7 +51,7 @@ def write(path: Path, arrays: Mapping[str, NDArray[Any]], of: str) -> None:
 
 
 def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
-    """The arrays of these names, if they belong to what is asked for.
+    """The arrays of these names, if they belong to `of`.
 
     Raises:
         CheckpointError: the file is missing or damaged, or of another world or task.
@@ -64,7 +64,7 @@ def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
     if str(state.pop("fingerprint")) != of:
         raise CheckpointError(
             f"{path} is a run in another world or for another task; "
-            f"resume it with the world and the task that it was started with"
+            f"resume it with the world and task it was started with"
         )
     return state
 

@@ -10,7 +10,7 @@ from taskalgebra.compiled import kernel
 from taskalgebra.worlds.chance import State, following, outcome
 
 AT_START = -1
-"""Where the agent stands between episodes."""
+"""The position between episodes."""
 
 
 @kernel
@@ -38,12 +38,12 @@ def advance(
 ) -> bool:
     """Run until a limit; return whether the table agrees with the optimum.
 
-    The values V(s, g) = max_a Q(s, g, a) are kept beside the table: a target is then one look, not
-    one an action.  And most updates change nothing in the end, which is known without looking at
-    any value: where the outcome is certain, entries that an update would leave alone are left alone
-    until V(s', ·) moves.  So the step is noted at which the entries (s, ·, a) were last `settled`,
-    and the one at which V(s, ·) last `moved`.  With settled entries, a step takes the same time for
-    any number of goals.
+    The values V(s, g) = max_a Q(s, g, a) are kept beside the table: a target is then one look-up,
+    not one per action.  Most updates change nothing in the end, and that is known without reading
+    any value: if the outcome is certain, entries that an update leaves unchanged stay so until
+    V(s', ·) moves.  So `settled` holds the step at which the entries (s, ·, a) were last unchanged,
+    and `moved` the one at which V(s, ·) last changed.  With settled entries, a step takes the same
+    time for any number of goals.
 
     `wrong` counts the entries of met goals that differ from the optimum, and the goals not met yet,
     so that the test before every step costs nothing.
@@ -89,7 +89,7 @@ def advance(
             if not deterministic:
                 first, last = offset[k], offset[k + np.uint64(1)] - 1
                 certain = first == last
-                if not certain:  # an outcome that is certain draws nothing
+                if not certain:  # a certain outcome draws nothing
                     number, s0, s1 = following(s0, s1)
                     first = outcome(first, last, probability, number)
                 k = np.uint64(first)
@@ -153,7 +153,7 @@ def _contains(seen: IntArray, n_seen: int, goal: int) -> bool:
 
 @kernel
 def _greedy_action(q: Array, s: int, seen: IntArray, n_seen: int) -> int:
-    """argmax_a max_{g met} Q(s, g, a); of tied actions the first."""
+    """argmax_a max_{g met} Q(s, g, a); of tied actions, the first."""
     best, chosen = -np.inf, 0
     for a in range(q.shape[2]):
         for i in range(n_seen):
@@ -182,7 +182,7 @@ def _wrong_at(
     n_seen: int,
     tolerance: float,
 ) -> int:
-    """Entries of one state and action, and of all goals met, that differ from the optimum."""
+    """Entries of one state and action, for all goals met, that differ from the optimum."""
     wrong = 0
     for i in range(n_seen):
         g = np.uint64(seen[i])

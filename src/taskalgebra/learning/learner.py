@@ -16,8 +16,7 @@ from taskalgebra.theory.tasks import Task
 class Learner(Protocol):
     """Learns the extended values of base tasks by interaction with a goal environment.
 
-    The library's learners are `QLearning`, `FewSteps` and `DeepQ`; any object with this method is
-    one.
+    The library's own are `QLearning`, `FewSteps` and `DeepQ`; any object with this method will do.
     """
 
     def learn(
@@ -35,20 +34,20 @@ class Learner(Protocol):
             env: where to learn; `env.vector(n, task=…)` makes copies to act in.
             tasks: the base tasks, by name.
             seed: equal seeds learn equal values.
-            folder: where checkpoints are kept, or None.  A run that was stopped resumes from there,
-                and ends with the same values as one that was not.
-            listener: told how far it is.
+            folder: a directory for checkpoints, or None.  A run that was stopped resumes from
+                there, and ends with the same values as one that was not.
+            listener: called with reports of progress.
 
         Raises:
-            ValueError: this environment or these tasks cannot be learned so; the message says why.
+            ValueError: it cannot learn this environment or these tasks; the message says why.
         """
 
 
 def require_shared_absorbing(env: GoalEnv) -> None:
-    """Refuse an environment whose tasks end in goals of their own, where tables are learned."""
+    """Refuse an environment whose tasks end in goals of their own; for learners of tables."""
     if not env.shared_absorbing:
         raise ValueError(
             "the tasks of this environment end in goals of their own (shared_absorbing=False), "
-            "which breaks Assumption 1: goals that a task does not want have no values to "
+            "which breaks Assumption 1: goals that a task does not desire have no values to "
             "learn; make it with shared_absorbing=True"
         )

@@ -1,4 +1,4 @@
-"""What can be known of an environment before learning: a short look, acting at random."""
+"""What can be known of an environment before learning, by acting at random for a moment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StepRewards(NamedTuple):
 
 
 def step_rewards(env: GoalEnv, seed: int) -> StepRewards:
-    """Play at random for a moment, and see what steps cost."""
+    """Act at random for a moment, and see what steps cost."""
     copies = env.vector(N_COPIES, task=env.space.universal)
     try:
         copies.action_space.seed(seed)
@@ -40,7 +40,7 @@ def step_rewards(env: GoalEnv, seed: int) -> StepRewards:
 
 
 def penalty_of(env: GoalEnv, steps: StepRewards, max_episode_steps: int) -> float:
-    """r̄_MIN of Definition 2 with the limit of an episode in place of the diameter."""
+    """r̄_MIN of Definition 2, with the step limit of an episode in place of the diameter."""
     space = env.space
     low = min(steps.low, float(space.r_empty.min()))
     return penalty(low, max(steps.high, float(space.r_universal.max())), max_episode_steps)

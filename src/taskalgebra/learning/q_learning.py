@@ -13,10 +13,9 @@ with probability ε and while 𝒢 is empty.  A goal joins 𝒢 when the episode
 
 There are two versions of the same algorithm.  This one is compiled and works on the tables of a
 finite world.  `taskalgebra.learning.readable` is plain Python for any Gymnasium environment with
-discrete spaces; given the same random numbers it learns the identical table.
+discrete spaces; with the same random numbers it learns the identical table.
 
-A `Run` can be stopped and resumed bit for bit: it holds the table, the goals met, where the agent
-stands, and the state of its random stream.
+A `Run` can be stopped and resumed bit for bit.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from taskalgebra.worlds.finite import FiniteMDP
 NO_LIMIT = 2**62
 NO_OPTIMUM = np.empty((0, 0, 0))
 CHUNK = 2_000_000
-"""Steps between two looks at the clock and at Ctrl-C: some tens of milliseconds."""
+"""Steps between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -58,25 +57,22 @@ class Settings:
             if isinstance(value, str) or not 0.0 <= value <= 1.0:
                 raise ValueError(f"{name} is {value!r}, expected a number in [0, 1]")
         if self.learning_rate == 0.0:
-            raise ValueError("learning_rate is 0, so that nothing would be learned")
+            raise ValueError("learning_rate is 0, so nothing would be learned")
 
 
 @dataclass
 class Run:
-    """Where learning stands: everything that is needed to go on.
+    """The state of learning: everything that is needed to resume."""
 
-    Goal-oriented Q-learning has one slice of the table for each goal, plain Q-learning has one.
-    """
-
-    q: Array  # [S, G, A], or [S, 1, A] of plain Q-learning; unvisited entries are 0
+    q: Array  # [S, G, A], or [S, 1, A] for plain Q-learning; unvisited entries are 0
     seen_goals: IntArray  # [G], in the order in which they were met; -1 where none was met yet
     stream: State  # [2]
     n_steps: int = 0
     n_episodes: int = 0
     position: int = AT_START  # the state in which the agent stands, or AT_START between episodes
-    converged: bool = False  # whether the whole table agrees with the optimum that was given
+    converged: bool = False  # whether the whole table agrees with the given optimum
     interrupted: bool = False  # whether the user stopped it
-    protocol: str = ""  # what it learns with; it can be resumed with the same only
+    protocol: str = ""  # algorithm and settings; it can be resumed with the same only
 
     @property
     def n_seen(self) -> int:
@@ -103,7 +99,7 @@ class Stop:
     tolerance: float = 1e-5
 
     def __post_init__(self) -> None:
-        """Ask for at least one way to end, and for sensible numbers."""
+        """Require at least one limit, and sensible numbers."""
         if self.episodes is None and self.steps is None and self.optimum is None:
             raise ValueError("learning would never stop; give episodes, steps or an optimum")
         for name in ("episodes", "steps"):
@@ -128,26 +124,24 @@ def goal_oriented_q_learning(
 
     Args:
         task: the task M to learn.
-        stop: when to stop.  Episodes and steps count from the very start of a run.
+        stop: when to stop.  Episodes and steps count from the beginning of a run.
         settings: α, ε and γ.
         seed: of the random stream; ignored when a run is resumed.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
         mdp: the dynamics, if other than those of the task's space; the states must be the same.
-        run: a run to go on with.  It is changed in place.
-        progress: called every few tens of milliseconds.  The table of the run it is given goes on
-            changing afterwards: copy what should be kept.
+        run: a run to resume.  It is changed in place.
+        progress: called every few tens of milliseconds.  The table of the run keeps changing
+            afterwards: copy what should be kept.
 
     Returns:
-        The run.  Ctrl-C stops it early; what was learned so far is returned.
+        The run, also if Ctrl-C stopped it early.
     """
     world = instance(task, Task, "the task").space.mdp if mdp is None else mdp
     shape = (world.n_states, world.n_goals, world.n_actions)
-    if r_bar_min is None:
-        low = r_bar_min_of(task.space)
-    else:
-        low = float(finite(r_bar_min, "r_bar_min", ()))
+    penalty = r_bar_min_of(task.space) if r_bar_min is None else r_bar_min
+    penalty = float(finite(penalty, "r_bar_min", ()))
     current = begin(*shape, seed=seed) if run is None else run
-    return _learn(task, world, current, shape, stop, settings, low, False, progress)
+    return _learn(task, world, current, shape, stop, settings, penalty, False, progress)
 
 
 def q_learning(
@@ -196,7 +190,7 @@ def _learn(
     run.interrupted = False
     if run.n_steps >= last_step or run.n_episodes >= last_episode:
         return run
-    run.q = run.q.copy()  # learning writes into it; a table taken from the run before stays
+    run.q = run.q.copy()  # learning writes into it; a table taken from the run earlier stays
     try:
         while True:
             run.converged = advance(

@@ -1,8 +1,8 @@
 """Algorithm 1 in plain Python, for any Gymnasium environment with discrete spaces.
 
-Slow and easy to follow: compare it line by line with the supplement.  The environment must be a
-goal environment: `info["goal"]` is the number of the goal reached when `terminated`, and −1 before.
-Nothing else is known of it: goals are discovered, and the table grows with them.
+Slow and easy to follow: compare it line by line with the supplement.  The environment must put the
+number of the goal reached into `info["goal"]` when `terminated`, and −1 before.  Nothing else is
+known of it: goals are discovered, and the table grows with them.
 
 With the same random numbers it learns the table of `taskalgebra.learning.q_learning`, bit for bit.
 """
@@ -39,12 +39,12 @@ def goal_oriented_q_learning(
         r_bar_min: the penalty for ending in another goal.
         settings: α, ε and γ.
         seed: of the agent; the environment is seeded with it too, at its first reset.
-        run: a run to go on with; it starts with a new episode.
+        run: a run to resume; it starts with a new episode.
         progress: called after every episode.
 
     Returns:
-        The run, also when Ctrl-C stopped it.  Goals that were never met have no meaning in its
-        table: see `run.seen_goals`.
+        The run, also if Ctrl-C stopped it.  Entries of goals that were never met mean nothing: see
+        `run.seen_goals`.
     """
     n_states, n_actions = _size(env, "observation"), _size(env, "action")
     current = begin(n_states, 0, n_actions, seed=seed) if run is None else run
@@ -122,7 +122,7 @@ def _finished(run: Run, stop: Stop) -> bool:
 
 
 def _add_goal(run: Run, goal: int) -> None:
-    """𝒢 ← 𝒢 ∪ {g}, with room for g in the table."""
+    """𝒢 ← 𝒢 ∪ {g}, making room for g in the table."""
     n_known = run.q.shape[1]
     if goal >= n_known:
         more = np.zeros((run.q.shape[0], goal + 1 - n_known, run.q.shape[2]))
@@ -136,8 +136,8 @@ def _goal_of(info: dict[str, Any], terminated: bool) -> int:
     goal = info.get("goal")
     if goal is None:
         raise ValueError(
-            'the environment puts no "goal" into info; a goal environment gives the number of the '
-            "goal reached when terminated, and -1 before: wrap it so that it does"
+            'the environment puts no "goal" into info; a goal environment puts the number of the '
+            "goal reached there when terminated, and -1 before: wrap it so that it does"
         )
     if terminated and goal < 0:
         raise ValueError(f'the episode ended with info["goal"] = {goal}, expected a goal number')

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
@@ -29,7 +32,9 @@ from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 MAX_EPISODE_STEPS = 1_000
-"""Where an environment that is known only by playing it has no limit of its own."""
+"""For environments that are known only by playing them and have no limit of their own."""
+STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
+"""α and ε for worlds with random outcomes, or with unknown ones."""
 
 
 @final
@@ -38,15 +43,14 @@ class QLearning:
     """Goal-oriented Q-learning (Algorithm 1) as a learner for `taskalgebra.learn`.
 
     Q̄ of every base task is learned as a table, and so are Q̄_U and Q̄_∅, the bounds of composition.
-    A finite world is learned from its own tables by compiled code; any other environment whose
-    observations are `Discrete` is learned by playing it.
+    A finite world is learned from its tables by compiled code; any other environment with
+    `Discrete` observations is learned by playing it.
     """
 
     episodes: int | None = None
-    """How many episodes to learn each task for."""
+    """Episodes per task."""
     steps: int | None = None
-    """How many steps to learn each task for; by default, without episodes, a thousand for each
-    state and action."""
+    """Steps per task; by default, without episodes, a thousand per state and action."""
     settings: Settings | None = None
     """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
     r_bar_min: float | None = None
@@ -64,59 +68,99 @@ class QLearning:
         """Learn one table after the other; each has a random stream of its own.
 
         Raises:
-            ValueError: some goal was never met, so that its values are not known; an episode can
-                get stuck where no goal can be reached; or tasks end in goals of their own.
+            ValueError: some goal was never met, so that its values are unknown; an episode can get
+                stuck where no goal can be reached; or tasks end in goals of their own.
         """
         space = env.space
         require_shared_absorbing(env)
         way = _InTables(self, space) if space.finite else _ByPlaying(self, env, seed)
-        wanted = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
+        every = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
-        for i, (name, task) in enumerate(wanted):
-            told = _Told(name, i, len(wanted), way.stop, listener)
+        for i, (name, task) in enumerate(every):
             path = None if folder is None else folder / f"{quote(name, safe=' ∅')}.npz"
-            run = _resumable(way, task, seed + i * 2**32, path, told)
+            report = partial(_report, listener, name, i, len(every), way.stop)
+            run = way.table(task, seed + i * 2**32, path, report)
             _require_goals(run, space)
             tables.append(run.q)
         return TableFamily.of(space, tasks, tables, r_bar_min=way.r_bar_min, error_bound=None)
 
 
-class _InTables:
+class _Way(ABC):
+    """How tables are learned; `_InTables` and `_ByPlaying` are the two ways."""
+
+    stops_anywhere: bool  # whether a run that was stopped within an episode resumes there
+
+    def __init__(
+        self, learner: QLearning, n_pairs: int, settings: Settings, r_bar_min: Callable[[], float]
+    ) -> None:
+        """Complete what the learner leaves open; `n_pairs` are states times actions."""
+        steps = learner.steps
+        if steps is None and learner.episodes is None:
+            steps = 1000 * n_pairs
+        self.stop = Stop(episodes=learner.episodes, steps=steps)
+        self.settings = learner.settings or settings
+        if learner.r_bar_min is None:
+            self.r_bar_min = r_bar_min()
+        else:
+            self.r_bar_min = float(finite(learner.r_bar_min, "r_bar_min", ()))
+
+    @abstractmethod
+    def fingerprint(self, task: Task) -> str:
+        """A hash of the dynamics and the rewards."""
+
+    @abstractmethod
+    def learn(self, task: Task, **options: Any) -> Run:
+        """Learn a table; the options are those of `goal_oriented_q_learning`."""
+
+    def table(self, task: Task, seed: int, path: Path | None, report: Callable[[Run], None]) -> Run:
+        """Learn one table, from its checkpoint if there is one, and keep checkpoints."""
+        of, run = "", None
+        if path is not None:
+            of = f"{self.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
+            run = checkpoint.load(path, of) if path.exists() else None
+        saved_at = time.monotonic()
+
+        def progress(now: Run) -> None:
+            nonlocal saved_at
+            report(now)
+            if path is not None and time.monotonic() - saved_at > SAVED_EVERY:
+                checkpoint.save(path, now, of)
+                saved_at = time.monotonic()
+
+        options = {"settings": self.settings, "r_bar_min": self.r_bar_min}
+        run = self.learn(task, stop=self.stop, seed=seed, run=run, progress=progress, **options)
+        if path is not None and (self.stops_anywhere or not run.interrupted):
+            checkpoint.save(path, run, of)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        return run
+
+
+@final
+class _InTables(_Way):
     """Learning in the tables of a finite world."""
 
-    stops_anywhere = True  # a run that was stopped within an episode resumes there
+    stops_anywhere = True
 
     def __init__(self, learner: QLearning, space: TaskSpace) -> None:
         mdp = space.mdp
         require_no_traps(mdp)
-        self.space = space
-        self.settings = learner.settings or (
-            Settings() if mdp.deterministic else Settings(learning_rate=0.1, epsilon=0.5)
-        )
-        self.stop = _stop(learner, mdp.n_states * mdp.n_actions)
-        self.r_bar_min = r_bar_min_of(space) if learner.r_bar_min is None else _low(learner)
+        settings = Settings() if mdp.deterministic else STOCHASTIC
+        n_pairs = mdp.n_states * mdp.n_actions
+        super().__init__(learner, n_pairs, settings, lambda: r_bar_min_of(space))
 
-    def fingerprint(self, task: Task, seed: int) -> str:
-        """What a run belongs to."""
-        return f"{checkpoint.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
+    def fingerprint(self, task: Task) -> str:
+        return checkpoint.fingerprint(task)
 
-    def run(self, task: Task, seed: int, run: Run | None, progress: Any) -> Run:
-        """Learn, or resume."""
-        return goal_oriented_q_learning(
-            task,
-            self.stop,
-            settings=self.settings,
-            seed=seed,
-            r_bar_min=self.r_bar_min,
-            run=run,
-            progress=progress,
-        )
+    def learn(self, task: Task, **options: Any) -> Run:
+        return goal_oriented_q_learning(task, **options)
 
 
-class _ByPlaying:
+@final
+class _ByPlaying(_Way):
     """Learning in an environment that is known only by playing it."""
 
-    stops_anywhere = False  # nobody can bring the environment back to the middle of an episode
+    stops_anywhere = False  # the environment cannot be brought back to the middle of an episode
 
     def __init__(self, learner: QLearning, env: GoalEnv, seed: int) -> None:
         observations, actions = env.observation_space, env.action_space
@@ -125,55 +169,42 @@ class _ByPlaying:
                 f"tables need numbered observations and actions, Discrete; this environment has "
                 f"{observations} and {actions}: learn with DeepQ, or with a learner of your own"
             )
-        self.env = env
-        self.limit = env.max_episode_steps or MAX_EPISODE_STEPS
-        self.settings = learner.settings or Settings(learning_rate=0.1, epsilon=0.5)
-        self.stop = _stop(learner, int(observations.n * actions.n))
-        if learner.r_bar_min is None:
-            self.r_bar_min = penalty_of(env, step_rewards(env, seed), self.limit)
-        else:
-            self.r_bar_min = _low(learner)
+        self.env, self.limit = env, env.max_episode_steps or MAX_EPISODE_STEPS
+        super().__init__(
+            learner,
+            int(observations.n * actions.n),
+            STOCHASTIC,
+            lambda: penalty_of(env, step_rewards(env, seed), self.limit),
+        )
 
-    def fingerprint(self, task: Task, seed: int) -> str:
-        """What a run belongs to: a few seeded steps, and what the task pays."""
+    def fingerprint(self, task: Task) -> str:
+        """A few seeded steps, and what the task pays."""
         rng = np.random.default_rng(0)
         digest = hashlib.sha256(task.goal_reward.tobytes())
-        copy = OneCopy(self.env, task, self.limit, seed=20_20)
-        state, _ = copy.reset()
-        for _ in range(100):
-            state, reward, terminated, truncated, info = copy.step(
-                int(rng.integers(self.env.space.n_actions))
-            )
-            digest.update(repr((state, float(reward), info["goal"])).encode())
-            if terminated or truncated:
-                copy.reset()
-        copy.close()
-        return f"{digest.hexdigest()} {seed} {self.settings} {self.r_bar_min}"
+        with closing(OneCopy(self.env, task, self.limit, seed=20_20)) as copy:
+            copy.reset()
+            for _ in range(100):
+                state, reward, terminated, truncated, info = copy.step(
+                    int(rng.integers(self.env.space.n_actions))
+                )
+                digest.update(repr((state, float(reward), info["goal"])).encode())
+                if terminated or truncated:
+                    copy.reset()
+        return digest.hexdigest()
 
-    def run(self, task: Task, seed: int, run: Run | None, progress: Any) -> Run:
-        """Learn, or resume."""
-        copy = OneCopy(self.env, task, self.limit, seed, 0 if run is None else run.n_episodes)
-        try:
-            found = readable.goal_oriented_q_learning(
-                copy,
-                self.stop,
-                r_bar_min=self.r_bar_min,
-                settings=self.settings,
-                seed=seed,
-                run=run,
-                progress=progress,
-            )
-        finally:
-            copy.close()
-        return found
+    def learn(self, task: Task, **options: Any) -> Run:
+        run, seed = options["run"], options["seed"]
+        n_episodes = 0 if run is None else run.n_episodes
+        with closing(OneCopy(self.env, task, self.limit, seed, n_episodes)) as copy:
+            return readable.goal_oriented_q_learning(copy, **options)
 
 
 @final
 class OneCopy(gym.Env[int, int]):
     """One copy of a goal environment that pays for a task, as a plain Gymnasium environment.
 
-    Every episode is seeded with the seed and its own number, so that a run that was stopped between
-    two episodes resumes as if it had not been.
+    Every episode is seeded with the seed and its own number, so that a run stopped between two
+    episodes resumes as if it had not been.
     """
 
     def __init__(
@@ -207,51 +238,14 @@ class OneCopy(gym.Env[int, int]):
         self._env.close()
 
 
-def _resumable(way: Any, task: Task, seed: int, path: Path | None, told: _Told) -> Run:
-    """Learn one table, from its checkpoint if there is one, and keep checkpoints."""
-    of = "" if path is None else way.fingerprint(task, seed)
-    run = checkpoint.load(path, of) if path is not None and path.exists() else None
-    saved_at = time.monotonic()
-
-    def progress(now: Run) -> None:
-        nonlocal saved_at
-        told(now)
-        if path is not None and time.monotonic() - saved_at > SAVED_EVERY:
-            checkpoint.save(path, now, of)
-            saved_at = time.monotonic()
-
-    found: Run = way.run(task, seed, run, progress)
-    if path is not None and (way.stops_anywhere or not found.interrupted):
-        checkpoint.save(path, found, of)
-    if found.interrupted:
-        raise KeyboardInterrupt
-    return found
-
-
-@final
-class _Told:
-    """Tells a listener how much is done of several runs, each as long as the others."""
-
-    def __init__(self, what: str, before: int, n_runs: int, stop: Stop, listener: Listener) -> None:
-        self.what, self.before, self.n_runs = what, before, n_runs
-        self.stop, self.listener = stop, listener
-
-    def __call__(self, run: Run) -> None:
-        limits = ((run.n_steps, self.stop.steps), (run.n_episodes, self.stop.episodes))
-        shares = [done / limit for done, limit in limits if limit is not None]
-        share = (self.before + min(max(shares), 1.0)) / self.n_runs
-        self.listener(Event(self.what, share, n_steps=run.n_steps, n_goals=run.n_seen))
-
-
-def _stop(learner: QLearning, n_pairs: int) -> Stop:
-    steps = learner.steps
-    if steps is None and learner.episodes is None:
-        steps = 1000 * n_pairs
-    return Stop(episodes=learner.episodes, steps=steps)
-
-
-def _low(learner: QLearning) -> float:
-    return float(finite(learner.r_bar_min, "r_bar_min", ()))  # type: ignore[arg-type]
+def _report(
+    listener: Listener, what: str, before: int, n_tables: int, stop: Stop, run: Run
+) -> None:
+    """Report progress on one of several tables, each of which counts the same."""
+    limits = ((run.n_steps, stop.steps), (run.n_episodes, stop.episodes))
+    done = max(n / limit for n, limit in limits if limit is not None)
+    share = (before + min(done, 1.0)) / n_tables
+    listener(Event(what, share, n_steps=run.n_steps, n_goals=run.n_seen))
 
 
 def _require_goals(run: Run, space: TaskSpace) -> None:
@@ -272,6 +266,6 @@ def require_no_traps(mdp: FiniteMDP) -> None:
         s, a = divmod(int(live[0]), mdp.n_actions)
         raise ValueError(
             f"{mdp.action_names[a]} in {mdp.state_name(s)} may lead to where no goal can be "
-            f"reached, so that an episode would never end; use solve, or learner=FewSteps(), "
-            f"which gives such episodes up"
+            f"reached, so an episode might never end; use solve, or learner=FewSteps(), which "
+            f"gives such episodes up"
         )

@@ -223,7 +223,7 @@ def test_evaluations_on_a_long_way_have_time_enough():
         ({"collect": "grab"}, "collect is 'grab', expected 'pick-up' or 'touch'"),
         ({"render_mode": "ansi"}, "render_mode is 'ansi', expected None, 'rgb_array' or 'human'"),
         ({"objects": {"green square": (1, 1)}}, "unknown object 'green square'"),
-        ({"objects": {}}, "there is no object"),
+        ({"objects": {}}, "there are no objects"),
         ({"objects": "blue square"}, "objects is the text 'blue square', expected a list"),
         ({"objects": ["blue square"]}, r"a fixed layout needs a cell .*\(row, column\)"),
         ({"objects": {"blue square": (0, 0)}}, r"'blue square' has no place: \(0, 0\) is not a fr"),

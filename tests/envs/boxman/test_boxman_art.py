@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from taskalgebra.envs.boxman.art import BODY, FLOOR, OBJECT, WALL, draw
-from taskalgebra.envs.boxman.board import PAPER_OBJECTS, Board, paper_board
+from taskalgebra.envs.boxman.board import PAPER_MAP, PAPER_OBJECTS, Board
 from taskalgebra.envs.boxman.games import Games, all_cells
 from taskalgebra.envs.boxman.picture import BORDER, CELL, Picture
 
-BOARD = paper_board()
+BOARD = Board.of(PAPER_MAP, list(PAPER_OBJECTS))
 SPRITES = draw(BOARD)
 PLACES = [BOARD.cell(cell) for cell in PAPER_OBJECTS.values()]
 SMALL = Board.of("##### #...# #.#.# #...# #####", ["purple circle", "blue square"])

@@ -17,14 +17,13 @@ from taskalgebra.envs.boxman.board import (
     deal,
     distances_to,
     optimal_returns,
-    paper_board,
 )
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import TaskSpace
 
-BOARD = paper_board()
+BOARD = Board.of(PAPER_MAP, list(PAPER_OBJECTS))
 SLOW = SlowBoxman(PAPER_MAP, PAPER_OBJECTS)
 PLACES = [BOARD.cell(cell) for cell in PAPER_OBJECTS.values()]
 SMALL_MAP = "##### #...# #.#.# #...# #####"
@@ -145,7 +144,7 @@ def test_optimal_returns_are_those_of_planning_for_all_tasks(layout, by_touch):
         key = collected.tobytes() if by_touch else None
         if key not in worlds:
             worlds[key] = TaskSpace(
-                finite_world(BOARD, code[0, 2:], by_touch=by_touch, wanted=collected)
+                finite_world(BOARD, code[0, 2:], by_touch=by_touch, desired=collected)
             )
         planned = optimal_v(worlds[key].from_desired(wanted))
         ours = optimal_returns(
@@ -182,7 +181,7 @@ def test_the_finite_world_moves_as_the_kernel_does(by_touch):
     code = layouts(3)[2:]
     states = every_state(code)
     for wanted in SUBSETS[1:] if by_touch else SUBSETS[63:]:
-        world = finite_world(BOARD, code[0, 2:], by_touch=by_touch, wanted=wanted)
+        world = finite_world(BOARD, code[0, 2:], by_touch=by_touch, desired=wanted)
         assert world.n_states == 64
         assert world.deterministic
         for action in range(world.n_actions):
@@ -207,7 +206,7 @@ def test_the_finite_world_has_names_cells_and_starts(by_touch):
 
 
 def test_the_finite_world_of_a_task_by_touch_ends_in_its_objects_only():
-    world = finite_world(BOARD, PLACES, by_touch=True, wanted=SUBSETS[0b000101])
+    world = finite_world(BOARD, PLACES, by_touch=True, desired=SUBSETS[0b000101])
     entered = set(world.next_state[:58].ravel().tolist()) - set(range(58))
     assert entered == {58, 60}
 
@@ -219,9 +218,9 @@ def test_the_finite_world_of_a_task_by_touch_ends_in_its_objects_only():
         ([0, 1, 2, 3, 4, 58], {}, "0 to 57"),
         ([0, 1, 2, 3, 4, 5.5], {}, "0 to 57"),
         ([0, 1, 2, 3, 4, 0], {}, r"two objects lie on one cell: \[0, 1, 2, 3, 4, 0\]; give each"),
-        (PLACES, {"wanted": [True]}, "true or false for each of beige square"),
-        (PLACES, {"wanted": np.zeros(6, bool)}, "at least one true, or no episode ends"),
-        (PLACES, {"wanted": np.ones(6)}, "true or false"),
+        (PLACES, {"desired": [True]}, "true or false for each of beige square"),
+        (PLACES, {"desired": np.zeros(6, bool)}, "at least one true, or no episode ends"),
+        (PLACES, {"desired": np.ones(6)}, "true or false"),
     ],
 )
 def test_a_finite_world_of_bad_input_is_refused(places, options, words):
@@ -285,17 +284,17 @@ def test_a_board_of_another_size_has_the_same_rules():
         ("### #.## ###", ["blue square"], "3 rows of 3, 4 characters"),
         ("### #x# ###", ["blue square"], "'x'; expected '#' for a wall or '.'"),
         ("### #.. ###", ["blue square"], r"\(1, 2\) on the border of the map is free; surround"),
-        (SMALL_MAP, [], "there is no object"),
+        (SMALL_MAP, [], "there are no objects"),
         (SMALL_MAP, ["blue squar"], "unknown object 'blue squar'.*Did you mean 'blue square'"),
         (SMALL_MAP, ["green square"], "unknown object 'green square'; objects are blue square"),
         (SMALL_MAP, ["square blue"], "unknown object 'square blue'"),
         (SMALL_MAP, [3], "unknown object 3"),
-        (SMALL_MAP, ["blue square", "blue square"], "may be there once, got blue square, blue"),
+        (SMALL_MAP, ["blue square", "blue square"], "may appear only once, got blue square, blue"),
         ("### #.# ###", ["blue square"], "1 objects on 1 free cells"),
         (
             "##### #.#.# #.#.# #.#.# #####",
             ["blue square"],
-            r"no way from \(1, 1\) to \(1, 3\); open one",
+            r"no path from \(1, 1\) to \(1, 3\); open one",
         ),
         ("\n".join(["#" * 20, *(["#" + "." * 18 + "#"] * 18), "#" * 20]), ["blue square"], "255"),
     ],

@@ -52,7 +52,7 @@ def test_equal_seeds_agree_and_different_seeds_differ(layout, collect):
     assert not np.array_equal(one, other)
 
 
-def test_only_the_games_that_are_asked_for_start_anew():
+def test_only_the_games_that_are_asked_for_start_again():
     world = Boxman(layout="random")
     games = started(world, 50)
     before = games.codes.copy()
@@ -65,9 +65,9 @@ def test_the_objects_that_ended_are_not_overwritten_by_the_next_step():
     world = Boxman()
     games = world.games(1)
     games.codes[:] = [[0, 3, *world.places]]
-    ended = games.step(np.array([0]), world.wanted)
+    ended = games.step(np.array([0]), world.desired)
     games.codes[0, 1] = 0
-    games.step(np.array([0]), world.wanted)
+    games.step(np.array([0]), world.desired)
     assert ended.tolist() == [2]
 
 
@@ -84,7 +84,7 @@ def test_follow_plays_as_the_environment_does(task, layout, collect):
         world.board,
         codes,
         actions,
-        world.wanted,
+        world.desired,
         by_touch=world.by_touch,
         goal_reward=world.task.goal_reward,
         step_reward=STEP_REWARD,
@@ -108,7 +108,7 @@ def test_follow_leaves_the_codes_alone():
     before = codes.copy()
     actions = np.zeros((5, 58), np.int64)
     options = {"goal_reward": world.task.goal_reward, "step_reward": -0.1, "max_steps": 3}
-    follow(world.board, codes, actions, world.wanted, by_touch=False, **options)
+    follow(world.board, codes, actions, world.desired, by_touch=False, **options)
     assert np.array_equal(codes, before)
 
 
@@ -118,7 +118,7 @@ def test_the_policy_that_planning_finds_earns_the_optimum_from_everywhere(task, 
     world = Boxman(task, layout="random", collect=collect)
     for code in started(world, 3).codes:
         space = TaskSpace(
-            finite_world(world.board, code[2:], by_touch=world.by_touch, wanted=world.wanted)
+            finite_world(world.board, code[2:], by_touch=world.by_touch, desired=world.desired)
         )
         planned = space.from_desired(world.task.desired)
         policy = GreedyPolicy(q_bar_star(space, [planned]).values[0])
@@ -128,7 +128,7 @@ def test_the_policy_that_planning_finds_earns_the_optimum_from_everywhere(task, 
             world.board,
             codes,
             table,
-            world.wanted,
+            world.desired,
             by_touch=world.by_touch,
             goal_reward=world.task.goal_reward,
             step_reward=STEP_REWARD,
@@ -147,6 +147,6 @@ def test_a_move_by_games_is_a_move_by_the_kernel():
     for _ in range(50):
         codes, actions = games.codes.copy(), rng.integers(4, size=30)
         collected = np.empty(30, np.int64)
-        advance(codes, actions, world.board.neighbour, True, world.wanted, collected)
-        assert games.step(actions, world.wanted).tolist() == collected.tolist()
+        advance(codes, actions, world.board.neighbour, True, world.desired, collected)
+        assert games.step(actions, world.desired).tolist() == collected.tolist()
         assert np.array_equal(games.codes, codes)

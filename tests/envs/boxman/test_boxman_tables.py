@@ -11,8 +11,8 @@ from deep_worlds import BOARD, short, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.learning.deep.family import NetworkReach
-from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import egocentric, make_network
+from taskalgebra.learning.deep.uvfa import head_of
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.boxman import tables as boxman_tables
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
@@ -233,10 +233,10 @@ def test_by_touch_the_score_is_that_of_the_way_to_the_worst_goal(layout):
     world = small_boxman(layout=layout, collect="touch", objects=objects)
     task = world.tasks["square"]
     codes = starts(world, 30, seed=2)
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), -2.3)
     perfect = aimed_score(world, codes, task, exact, -2.3)
     assert perfect == pytest.approx(1.0, abs=1e-12)
-    # Who plays the task well, but knows the way to the nearer goal only, is no good for the other.
+    # Knowing the path to the nearer goal only is enough to play the task well, not for the other.
     nearer = np.broadcast_to(exact.max(axis=2, keepdims=True), exact.shape)
     played_well = play_table(world, codes, task, nearer + task.goal_reward[:, None])
     assert played_well.score == pytest.approx(1.0)
@@ -275,7 +275,7 @@ def test_a_goal_that_is_walled_in_by_others_is_not_scored():
     objects = {"beige square": (1, 1), "blue square": (1, 2), "purple square": (2, 1)}
     world = small_boxman(collect="touch", objects=objects)
     task, codes = world.tasks["square"], starts(world, 0, 0)
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), -2.3)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), -2.3)
     assert (exact[0, codes[:, 0], 0] == -2.3).all()
     assert aimed_score(world, codes, task, exact, -2.3) == pytest.approx(1.0)
 

@@ -235,7 +235,7 @@ def test_a_world_makes_batches_for_any_task():
 def test_the_best_policy_is_evaluated_at_the_optimum(collect):
     world = Boxman("blue ^ square", collect=collect)
     batch = world.vector(50)
-    mdp = finite_world(world.board, world.places, by_touch=world.by_touch, wanted=world.wanted)
+    mdp = finite_world(world.board, world.places, by_touch=world.by_touch, desired=world.desired)
     space = TaskSpace(mdp)
     greedy = GreedyPolicy(q_bar_star(space, [space.from_desired(world.task.desired)]).values[0])
     number = {frame.tobytes(): s for s, frame in enumerate(frames_of_states(world))}

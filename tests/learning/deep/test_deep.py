@@ -333,12 +333,12 @@ def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
 
 def test_what_does_not_fit_the_world_is_refused_before_any_training():
     world, other = corridor_world(), corridor_world()
-    with pytest.raises(ValueError, match="task 'edge' belongs to another space than the world"):
+    with pytest.raises(ValueError, match="task 'edge' belongs to another space than the env"):
         deep.train(world, other.tasks, egocentric, short())
     rich = corridor_world(r_universal=5.0)
-    with pytest.raises(ValueError, match=r"goals pay from -0\.1 to 5, beyond the returns"):
+    with pytest.raises(ValueError, match=r"goals pay from -0\.1 to 5, which is outside"):
         deep.train(rich, rich.tasks, paper, short("paper"))
-    with pytest.raises(ValueError, match="goals pay from 0 to 0, beyond the returns"):
+    with pytest.raises(ValueError, match="goals pay from 0 to 0, which is outside"):
         deep.train(world, world.tasks, egocentric, short(v_max=-0.5))
 
 
@@ -484,7 +484,7 @@ def test_networks_may_start_from_a_family():
     assert digest(weights_of(one)) == digest(weights_of(two))
 
 
-def test_learning_goes_on_from_the_folder(tmp_path):
+def test_learning_resumes_from_the_directory(tmp_path):
     world = corridor_world()
     first = ta.learn(world, learner=short_learner(), seed=2, folder=str(tmp_path))
     assert [file.name for file in tmp_path.iterdir()] == ["all.safetensors"]
@@ -572,7 +572,7 @@ def asynchronous(n):
 
 
 @pytest.mark.parametrize("make", [sync, asynchronous], ids=["sync", "async"])
-def test_episodes_that_are_too_long_are_truncated_and_start_anew_in_the_next_step(make):
+def test_episodes_that_are_too_long_are_truncated_and_start_again_in_the_next_step(make):
     world = corridor_world(make)
     env = world.vector(3, task=world.space.universal, max_episode_steps=4)
     env.reset(seed=0)
@@ -609,7 +609,7 @@ def test_a_reset_of_all_copies_forgets_how_old_they_were():
 
 
 class Own(VectorEnv):
-    """A vector of another kind, which cannot start single copies anew."""
+    """A vector of another kind, which cannot reset single copies."""
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 

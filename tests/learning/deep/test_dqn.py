@@ -67,8 +67,8 @@ def test_the_number_of_threads_is_given_back():
 def test_goals_are_discovered_not_given():
     trainer = short_trainer(corridors(8), short(), 0)
     assert trainer.goals.numbers == []
-    (first, *_) = trainer.iterations()
-    assert first.n_goals == 3
+    next(trainer.iterations())
+    assert len(trainer.goals.numbers) == 3
     assert sorted(trainer.goals.numbers) == [0, 1, 2]
     for number, seen in zip(trainer.goals.numbers, trainer.goals.observations, strict=True):
         assert np.array_equal(seen, np.eye(10, dtype=np.float32)[7 + number])
@@ -100,10 +100,9 @@ def test_a_goal_that_is_met_late_joins_those_that_are_trained():
             return super().step(action)
 
     env = SyncVectorEnv([Closed] * 8)
-    iterations = list(
-        short_trainer(env, short(n_updates=160, updates_per_iteration=10), 0).iterations()
-    )
-    assert (iterations[0].n_goals, iterations[-1].n_goals) == (2, 3)
+    trainer = short_trainer(env, short(n_updates=160, updates_per_iteration=10), 0)
+    n_goals = [len(trainer.goals.numbers) for _ in trainer.iterations()]
+    assert (n_goals[0], n_goals[-1]) == (2, 3)
 
 
 def test_an_environment_that_never_meets_a_goal_is_given_up():
@@ -111,9 +110,7 @@ def test_an_environment_that_never_meets_a_goal_is_given_up():
         GOALS = ()
 
     settings = short(learning_starts=16)
-    with pytest.raises(
-        ValueError, match=r"no goal was met in 1,6\d\d steps at random.*info\['goal"
-    ):
+    with pytest.raises(ValueError, match=r"no goal was met in 1,6\d\d random steps.*info\['goal"):
         trained(SyncVectorEnv([Endless] * 8), settings)
 
 
@@ -204,7 +201,7 @@ def test_copies_that_hide_terminal_observations_are_refused(mode):
 
 
 def test_a_single_environment_is_refused():
-    with pytest.raises(TypeError, match=r"expected a vector of environments, as gym\.make_vec"):
+    with pytest.raises(TypeError, match=r"expected a vector environment, as from gym\.make_vec"):
         short_trainer(Corridor(), short(), 0)
 
 
@@ -401,6 +398,6 @@ def test_weights_that_break_in_the_last_update_of_an_iteration_are_noticed_at_on
                 trainer.network.last.bias[0] = np.nan
 
     trainer._update_target = poison
-    with pytest.raises(DivergedError, match="the weights are no longer numbers after 8"):
+    with pytest.raises(DivergedError, match="the weights are no longer finite after 8"):
         next(trainer.iterations())
     assert trainer.n_iterations == 0

@@ -54,19 +54,19 @@ def contents(trainer):
 
 @pytest.mark.parametrize("make", [boxmen, lambda: corridors(8)], ids=["boxman", "corridor"])
 @pytest.mark.parametrize("stop_after", [1, 2, 4])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, make, stop_after):
+def test_a_saved_training_resumes_bit_for_bit(tmp_path, make, stop_after):
     whole = short_trainer(make(), SETTINGS, 3)
     list(whole.iterations())
     half = short_trainer(make(), SETTINGS, 3)
-    for iteration in half.iterations():
-        if iteration.number == stop_after:
+    for _ in half.iterations():
+        if half.n_iterations == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     resumed = short_trainer(make(), SETTINGS, 3)
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
     assert resumed.n_updates == 8 * stop_after
-    iterations = list(resumed.iterations())
-    assert [each.number for each in iterations] == list(range(stop_after + 1, 6))
+    numbers = [resumed.n_iterations for _ in resumed.iterations()]
+    assert numbers == list(range(stop_after + 1, 6))
     assert digest(contents(resumed)) == digest(contents(whole))
     assert whole.replay.n_added > whole.replay.capacity  # the ring has turned over
 
@@ -106,7 +106,7 @@ KILLED = """
 """
 
 
-def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path):
+def test_a_training_that_is_killed_resumes_to_the_same_bits(tmp_path):
     world = small_boxman(layout="random")
     frames = world.vector(4).reset(seed=0)[0]
 
@@ -199,11 +199,11 @@ class Dearer(Corridor):
 OTHERS = {
     "other goals": (
         lambda: short_trainer(SyncVectorEnv([Longer] * 8), short(), 3),
-        "another world",
+        "another environment",
     ),
     "other rewards": (
         lambda: short_trainer(SyncVectorEnv([Dearer] * 8), short(), 3),
-        "another world",
+        "another environment",
     ),
     "another network": (
         lambda: short_trainer(corridors(8), short(), 3, network=Own),
@@ -332,7 +332,7 @@ def test_an_interrupted_save_leaves_the_old_training(saved, monkeypatch):
 
 
 class Failing(Corridor):
-    """After so many steps of all copies, rewards are no numbers any more."""
+    """After this many steps of all copies, rewards are not finite any more."""
 
     steps = 0
 
@@ -372,7 +372,7 @@ def test_progress_keeps_the_best_weights_and_of_equals_the_later():
     kept = []
     for step, score in enumerate([0.2, 0.5, 0.4, 0.5, 0.1]):
         weights["w"][:] = step
-        progress.note(10 * step, score, weights)
+        progress.add(10 * step, score, weights)
         kept.append(float(progress.best["w"][0]))
     assert kept == [0.0, 1.0, 1.0, 3.0, 3.0]
     assert progress.scores == [(0, 0.2), (10, 0.5), (20, 0.4), (30, 0.5), (40, 0.1)]

@@ -322,10 +322,10 @@ def whole(trainer):
 
 @pytest.mark.parametrize("stop_after", [1, 3])
 @pytest.mark.parametrize("told", [True, False], ids=["start again given", "start not given"])
-def test_a_saved_training_goes_on_bit_for_bit(tmp_path, trainer, whole, stop_after, told):
+def test_a_saved_training_resumes_bit_for_bit(tmp_path, trainer, whole, stop_after, told):
     half, resumed = trainer(), trainer() if told else trainer(None)
-    for iteration in half.iterations():
-        if iteration.number == stop_after:
+    for _ in half.iterations():
+        if half.n_iterations == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
@@ -339,7 +339,7 @@ def test_a_training_resumes_from_its_own_start_only(tmp_path, trainer):
     next(half.iterations())
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
     other = trainer(made("egocentric", (84, 84, 3), actions=5))
-    with pytest.raises(CheckpointError, match="was started from another network; give that one"):
+    with pytest.raises(CheckpointError, match="was started from another network; pass that one"):
         checkpoint.resume(tmp_path / "t.safetensors", other)
 
 
@@ -388,7 +388,7 @@ def test_what_comes_of_a_step_is_learned_from_steps(trained):
 def test_values_are_near_the_exact_ones_also_behind_obstacles(trained):
     world, returns = trained
     codes = starts(world, 20, seed=6)
-    wanted = world.wanted_by(world.tasks["square"])
+    wanted = world.desired_goals(world.tasks["square"])
     exact = returns_by_touch(world, codes, wanted, returns.head.v_min)
     found = returns_on_cells(world, returns, codes)
     on_object = (np.arange(world.board.n_cells)[:, None] == codes[:, None, 2:][..., wanted]).any(2)

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskalgebra.learning.deep.heads import Categorical, Scalar
+from taskalgebra.learning.deep.uvfa import Categorical, Scalar
 
 LOW, HIGH, SPACING = -2.3, 0.0, 0.1
 CLOSE = {"atol": 2e-5, "rtol": 0.0}  # single precision; atoms are 0.1 apart

@@ -11,7 +11,6 @@ import taskalgebra as ta
 from deep_worlds import Corridor, corridor_world, small_boxman
 from taskalgebra.envs.boxman import recipes
 from taskalgebra.learning.deep import networks
-from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.deep.settings import (
     FAST,
@@ -21,6 +20,7 @@ from taskalgebra.learning.deep.settings import (
     DeepSettings,
     resolved_for,
 )
+from taskalgebra.learning.deep.uvfa import head_of
 
 BOXMAN = recipes.FAST
 
@@ -33,7 +33,7 @@ BOXMAN = recipes.FAST
         ({"batch_size": 2.5}, "batch_size is 2.5"),
         ({"replay_size": -1}, "replay_size is -1"),
         ({"threads": 0}, "threads is 0"),
-        ({"goals_per_update": -1}, "goals_per_update is -1, expected a whole number, 0 for all"),
+        ({"goals_per_update": -1}, "goals_per_update is -1, expected a whole number of at least 0"),
         ({"goals_per_update": 1.5}, "goals_per_update is 1.5"),
         ({"telling_share": 1.5}, r"telling_share is 1.5, expected one in \[0, 1\]"),
         ({"epsilon_end": -0.1}, "epsilon_end is -0.1"),
@@ -49,7 +49,7 @@ BOXMAN = recipes.FAST
         ({"max_episode_steps": 2.5}, "max_episode_steps is 2.5"),
         (
             {"updates_per_iteration": 10, "steps_per_update": 4.0},
-            "so that nothing new would be seen",
+            "so nothing new would be seen",
         ),
     ],
     ids=str,

@@ -295,7 +295,7 @@ def test_outputs_of_another_shape_are_refused():
 
 
 def test_what_makes_no_module_is_refused():
-    with pytest.raises(TypeError, match=r"must make an nn.Module from \(shape, n_actions"):
+    with pytest.raises(TypeError, match=r"must return an nn.Module"):
         make_network(lambda *sizes: sizes, (7,), ACTIONS, ATOMS)
 
 
@@ -315,7 +315,7 @@ def test_a_network_with_fewer_actions_takes_the_first_ones_of_another(name):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (made("egocentric", (36, 36, 3), outputs=9), "9 outputs for a value; this one has 6"),
+        (made("egocentric", (36, 36, 3), outputs=9), "9 outputs per value; this one has 6"),
         (made("egocentric", (36, 36, 3), actions=2), "for 2 actions; this world has 3"),
         (
             made("egocentric", (60, 60, 3)),

@@ -16,7 +16,7 @@ from oracles import extended_q_of_task
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.learning.checkpoint import CheckpointError
-from taskalgebra.learning.few_steps.learner import Ideas, master
+from taskalgebra.learning.few_steps.master import Ideas, master
 from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning
 from taskalgebra.paper.experiments import efficient as experiment
 from taskalgebra.paper.results.record import load

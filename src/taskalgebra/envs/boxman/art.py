@@ -1,9 +1,9 @@
 """What a network sees of Boxman: sprites drawn in code, at any size, and a compiled painter.
 
-The frames are 84 × 84 on the board of the paper, 8 pixels a cell and a border of 2.  Blue, beige
+The frames are 84 × 84 on the board of the paper, 8 pixels per cell and a border of 2.  Blue, beige
 and purple differ in lightness as well as in hue, so that colour-blind readers tell them apart.  The
 agent is smaller than an object, so that an object below it is still seen.  Trained networks depend
-on every byte of these frames, so they must not change; `boxman_picture` is for people.
+on every byte of these frames, so they must not change; `picture` is for people.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BODY: Colour = (236, 96, 16)
 RING: Colour = (24, 24, 28)
 TILE = 8  # pixels of a cell
 _TILE_PAIRS = TILE * 3 // 2
-_FINER = 8  # samples a pixel and direction, for smooth edges
+_FINER = 8  # samples per pixel and direction, for smooth edges
 
 
 @final
@@ -42,15 +42,13 @@ class Sprites:
     """Everything that can be on the screen, drawn once."""
 
     ground: NDArray[np.uint8]  # [H, W, 3], walls and floor
-    tiles: NDArray[
-        np.uint8
-    ]  # [1 + objects, 2, t, t, 3]: nothing or an object, without and with agent
+    tiles: NDArray[np.uint8]  # [1 + objects, 2, t, t, 3], floor or object, without and with agent
     frames: Frames  # [objects, H, W, 3], the goal frames
     corners: NDArray[np.int64]  # [cells, 2], the upper left pixel of every cell
 
 
 def draw(board: Board, tile: int = TILE, border: int = 2) -> Sprites:
-    """Draw all sprites of a board with so many pixels a cell, and a border around; both even."""
+    """Draw all sprites of a board: `tile` pixels per cell, and a border around; both even."""
     for value, what in ((tile, "tile"), (border, "border")):
         if value % 2:
             raise ValueError(f"{what} is {value}, expected an even number of pixels")
@@ -74,7 +72,7 @@ def draw(board: Board, tile: int = TILE, border: int = 2) -> Sprites:
 
 
 def _tile(board: Board, thing: int, *, agent: float, size: int) -> NDArray[np.uint8]:
-    """One square picture: the floor, object `thing` − 1 unless that is 0, the agent, so large."""
+    """One square picture: floor, object `thing` − 1 unless `thing` is 0, and agent, of a size."""
     y, x = _samples(size)
     image = np.empty((size, size, 3))
     image[:] = FLOOR

@@ -11,8 +11,8 @@ The agent moves up, right, down or left; walls stop it.  Objects are collected i
 
 - by *pick-up*, a fifth action: on a cell with an object it collects that object, elsewhere it does
   nothing.  Every task ends with whatever is picked up, so all tasks share their absorbing states.
-- by *touch*: the agent collects an object that its task wants by stepping on it, and walks over the
-  others.  Tasks then differ in their absorbing states.
+- by *touch*: the agent collects an object that its task desires by stepping on it, and walks over
+  the others.  Tasks then differ in their absorbing states.
 
 Every action costs the step reward.  Once an object is collected the agent holds it, and the screen
 shows nothing else; the next action, whatever it is, pays the terminal reward and ends the episode.
@@ -112,14 +112,14 @@ class Board:
         if (board.distance < 0).any():
             here, there = board.cells[np.argwhere(board.distance < 0)[0]].tolist()
             raise ValueError(
-                f"there is no way from {tuple(here)} to {tuple(there)}; open one, so that every "
+                f"there is no path from {tuple(here)} to {tuple(there)}; open one, so that every "
                 f"free cell can be reached from every other"
             )
         return board
 
     @property
     def side(self) -> int:
-        """Rows, and columns."""
+        """The number of rows, and of columns."""
         return int(self.free.shape[0])
 
     @property
@@ -177,9 +177,9 @@ class Board:
         return np.stack(columns, axis=1)
 
     def checked_codes(self, given: ArrayLike) -> Codes:
-        """[N, 2 + objects], codes given from outside, or a ValueError that says what is wrong.
+        """[N, 2 + objects], checked codes from outside.
 
-        Cells must exist; whether two objects lie on one is not looked at.
+        Cells must exist; two objects may lie on one.
         """
         try:
             codes = np.asarray(given)
@@ -206,10 +206,10 @@ class Board:
 
 @kernel
 def distances_to(neighbour: IntArray, target: int, blocked: BoolArray) -> IntArray:
-    """[cells], the least number of moves to a cell on ways that enter no blocked cell; −1 if none.
+    """[cells], the least number of moves to a cell without entering a blocked cell; −1 if none.
 
-    Every move can be taken back, so the search may start at the target.  A blocked cell may be
-    left, so it has a distance; nothing is reached through it.
+    Every move can be taken back, so the search starts at the target.  A blocked cell may be left,
+    so it has a distance; nothing is reached through it.
     """
     n_cells = neighbour.shape[0]
     distance = np.full(n_cells, -1, np.int32)
@@ -230,23 +230,18 @@ def distances_to(neighbour: IntArray, target: int, blocked: BoolArray) -> IntArr
     return distance
 
 
-def paper_board() -> Board:
-    """The board of the paper: 58 free cells, six objects."""
-    return Board.of(PAPER_MAP, list(PAPER_OBJECTS))
-
-
 def _object_names(objects: Sequence[str]) -> tuple[str, ...]:
     """Names of objects that can be drawn, each once."""
     names = tuple(objects)
     if not names:
-        raise ValueError("there is no object; a board of Boxman needs at least one")
+        raise ValueError("there are no objects; a board of Boxman needs at least one")
     known = [f"{colour} {shape}" for colour in COLOURS for shape in SHAPES]
     for name in names:
         if name not in known:
             hint = closest(name, known) if isinstance(name, str) else ""
             raise ValueError(f"unknown object {name!r}; objects are {listed(known)}{hint}")
     if len(set(names)) != len(names):
-        raise ValueError(f"every object may be there once, got {', '.join(names)}")
+        raise ValueError(f"every object may appear only once, got {', '.join(names)}")
     return names
 
 
@@ -256,12 +251,12 @@ def advance(
     actions: NDArray[np.int64],
     neighbour: IntArray,
     by_touch: bool,
-    wanted: BoolArray,
+    desired: BoolArray,
     collected: NDArray[np.int64],
 ) -> None:
     """Move every game by one action, in place.
 
-    `collected[N]` becomes the object with which a game has just ended, or −1.  `wanted` is read by
+    `collected[N]` becomes the object with which a game has just ended, or −1.  `desired` is read by
     touch only.
     """
     n_objects = codes.shape[1] - 2
@@ -278,7 +273,7 @@ def advance(
             codes[i, 0] = there
             if by_touch and there != here:
                 for j in range(n_objects):
-                    if codes[i, 2 + j] == there and wanted[j]:
+                    if codes[i, 2 + j] == there and desired[j]:
                         codes[i, 1] = j + 1
         else:
             for j in range(n_objects):
@@ -288,10 +283,10 @@ def advance(
 
 @kernel
 def deal(codes: Codes, rows: NDArray[np.int64], uniform: Array, n_cells: int, apart: bool) -> None:
-    """Start some games anew: agent and objects on random cells, no two objects on one.
+    """Start some games: agent and objects on random cells, no two objects on one.
 
     `uniform[rows, 1 + objects]` are numbers in [0, 1).  With `apart` the agent starts on none of
-    the objects, else on any cell.
+    the objects, otherwise on any cell.
     """
     n_objects = codes.shape[1] - 2
     order = np.arange(n_cells)
@@ -313,9 +308,9 @@ def optimal_returns(
 ) -> Array:
     """[N], the best return from each code: the best over goals of r(g) + r_step·(moves + pick-up).
 
-    By touch only goals that the task wants can be collected, those that pay most; the others are
-    walked over, so they are in nobody's way.  An agent that stands on a wanted object from the
-    start has to leave it and come back.
+    By touch only goals that the task desires can be collected, those that pay most; the others are
+    walked over, so they are not in the way.  An agent that starts on a desired object has to leave
+    it and come back.
     """
     distance = board.distance[codes[:, :1], codes[:, 2:]]
     if by_touch:

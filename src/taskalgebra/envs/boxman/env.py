@@ -1,9 +1,9 @@
 """Boxman, the video game of Section 5, as a Gymnasium environment: `TaskAlgebra/Boxman-v0`.
 
-The rules are in `board`, what networks see in `art`, what people see in `picture`, and many games
-at once in `vector`.  Observations are RGB images, 84 × 84 on the board of the paper.  The goals are
-the six objects, and a goal is known to an agent by its *goal frame*, the image that it sees after
-it has collected the object.
+The rules are in `board`, what networks see in `art`, what people see in `picture`, and the vector
+environment in `vector`.  Observations are RGB images, 84 × 84 on the board of the paper.  The goals
+are the six objects; an agent knows a goal by its *goal frame*, the image that it sees after it has
+collected the object.
 
     world = Boxman("blue & square")                     # the paper's layout, by pick-up
     world = Boxman("blue ^ square", layout="random")    # objects anywhere, at every reset
@@ -65,8 +65,8 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     """One game of Boxman.
 
     Observation space: `Box(0, 255, (84, 84, 3), uint8)` on the board of the paper.  Action space:
-    `Discrete(5)`: up, right, down, left, pick up; by touch there is no pick-up.  Rewards: −0.1 a
-    step; the action after an object was collected ends the episode and pays 2 if the task wants
+    `Discrete(5)`: up, right, down, left, pick up; by touch there is no pick-up.  Rewards: −0.1 per
+    step; the action after an object was collected ends the episode and pays 2 if the task desires
     that object, else −0.1.  `info["goal"]` is the number of the object when `terminated`, −1
     before; `info["task_rewards"]` is then what each of the named tasks would have paid.  At a reset
     `info["optimal_return"]` is the best return that the task has from this state.  There is no step
@@ -74,13 +74,13 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
 
     Args:
         task: the task to play: a `Task`, a name, or an expression over colours and shapes; by
-            default every object is wanted.
+            default every object is desired.
         layout: "fixed" for the layout of the paper, "random" for new positions at every reset.
         collect: "pick-up" or "touch".
         objects: objects of your own, as {name: (row, column)}, counted from 0 at the top left; a
             name is a colour and a shape, `"blue square"`.  A random layout needs the names alone.
         board: the map, `#` for walls and `.` for free cells: square, surrounded by walls, with more
-            free cells than objects.  A map of n × n cells is seen as 8n + 4 pixels a side.
+            free cells than objects.  A map of n × n cells is shown with 8n + 4 pixels per side.
         render_mode: None, "rgb_array" for a large image, or "human" for a window, which needs
             pygame: `pip install 'taskalgebra[window]'`.
     """
@@ -101,7 +101,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         board: str = PAPER_MAP,
         render_mode: str | None = None,
     ) -> None:
-        """Lay out the board and name its tasks."""
+        """Lay out the board, and name its tasks."""
         self.layout = one_of(layout, (FIXED, RANDOM), "layout")
         self.collect = one_of(collect, (BY_PICK_UP, BY_TOUCH), "collect")
         self.render_mode = one_of(render_mode, (None, *RENDER_MODES), "render_mode")
@@ -111,16 +111,10 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
             raise ValueError(f"objects is the text {given!r}, expected a list of names")
         self.board = Board.of(board, list(given))
         self.places = self._fixed_places(given) if layout == FIXED else None
-        places = self.places
-        self.spec = spec_of(
-            "Boxman",
-            layout=layout,
-            collect=collect,
-            objects=list(self.board.objects)
-            if places is None
-            else dict(zip(self.board.objects, self.board.cells[places].tolist(), strict=True)),
-            board=board,
-        )
+        names: Any = list(self.board.objects)
+        if self.places is not None:
+            names = dict(zip(names, self.board.cells[self.places].tolist(), strict=True))
+        self.spec = spec_of("Boxman", layout=layout, collect=collect, objects=names, board=board)
         self.shared_absorbing = not self.by_touch
         self.max_episode_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
         self.sprites = draw(self.board)
@@ -181,16 +175,16 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     @task.setter
     def task(self, task: Task | Expression | str) -> None:
         self._task = self.find_task(task)
-        self.wanted = self.wanted_by(self._task)
+        self.desired = self.desired_goals(self._task)
         self._playing = False
 
-    def wanted_by(self, task: Task) -> BoolArray:
+    def desired_goals(self, task: Task) -> BoolArray:
         """[G], the objects that a task collects by touch: those that pay most."""
-        wanted: BoolArray = task.goal_reward == task.goal_reward.max()
-        return wanted
+        desired: BoolArray = task.goal_reward == task.goal_reward.max()
+        return desired
 
     def find_task(self, task: Task | Expression | str) -> Task:
-        """A task by name or expression; also one of a world with the same goals and actions."""
+        """A task by name or expression, or one of a world with the same goals and actions."""
         if isinstance(task, Task) and task.space.world == self.space.world:
             return task
         return super().find_task(task)
@@ -211,9 +205,9 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         return self._games.frames()[0], {"goal": NO_GOAL, "optimal_return": optimum}
 
     def check_codes(self, codes: ArrayLike) -> Codes:
-        """[N, 2 + objects], states to start in, or a ValueError that says what is wrong with them.
+        """[N, 2 + objects], checked states to start in.
 
-        The agent may stand anywhere, and even hold an object; in a fixed layout, too, objects may
+        The agent may stand anywhere, and even hold an object; even in a fixed layout, objects may
         lie elsewhere.
         """
         checked = self.board.checked_codes(codes)
@@ -229,7 +223,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         if not self._playing:
             raise gym.error.ResetNeeded("call reset() before step()")
         a = checked_action(action, self.space.action_names)
-        goal = int(self._games.step(np.array([a]), self.wanted)[0])
+        goal = int(self._games.step(np.array([a]), self.desired)[0])
         self._show()
         frame = self._games.frames()[0]
         if goal == NO_GOAL:
@@ -240,12 +234,12 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
 
     @property
     def code(self) -> Codes:
-        """[2 + objects], the state as its code; `reset(options={"code": ...})` goes back to it."""
+        """[2 + objects], the state as its code; `reset(options={"code": ...})` returns to it."""
         code: Codes = self._games.codes[0].copy()
         return code
 
     def optimal_returns(self, codes: Codes, task: Task | None = None) -> Array:
-        """[N], the best return from each code, exactly; by default that of the current task."""
+        """[N], the best return from each code; by default for the current task."""
         return optimal_returns(
             self.board,
             codes,
@@ -267,9 +261,9 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         games.start(np.zeros(1, np.int64), np.random.default_rng(seed))
         code = games.codes[0].copy()
         codes = all_cells(code[None], self.board.n_cells)
-        wanted = None if task is None else self.wanted_by(task)
+        desired = None if task is None else self.desired_goals(task)
         return Layout(
-            finite_world(self.board, code[2:], by_touch=self.by_touch, wanted=wanted),
+            finite_world(self.board, code[2:], by_touch=self.by_touch, desired=desired),
             games.frames(codes),
             fixed=self.places is not None,
             image=self.picture(code[None], agent=False)[0],
@@ -292,13 +286,13 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         task: Task | Expression | str | None = None,
         max_episode_steps: int | None = None,
     ) -> VectorBoxman:
-        """N games of this world at once, for a task; by default the current one."""
+        """N games like this one, for a task; by default the current one."""
         from taskalgebra.envs.boxman.vector import VectorBoxman
 
         return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)
 
     def render(self) -> Any:
-        """The large picture as an image; with a window, which follows by itself, None."""
+        """The large picture; with a window, which updates by itself, None."""
         if self.render_mode is None:
             warn_of_no_render_mode(RENDER_MODES)
             return None
@@ -310,12 +304,12 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         return self.picture(self._games.codes)[0]
 
     def picture(self, codes: ArrayLike, *, agent: bool = True) -> Frames:
-        """[N, H, W, 3], the large pictures of some codes; without the agent, if so asked."""
+        """[N, H, W, 3], the large pictures of some codes, with or without the agent."""
         return self._large.frames(self.board.checked_codes(codes), agent=agent)
 
     @cached_property
     def _large(self) -> Picture:
-        """Draws for people; drawing the ground takes a moment."""
+        """Draws for people; cached, since drawing the ground takes a moment."""
         return Picture(self.board)
 
     def _show(self) -> None:

@@ -1,7 +1,7 @@
 """One layout of Boxman as a finite world, for planning and for exact answers.
 
-States are the free cells by their numbers, then one absorbing state a goal frame.  Objects do not
-move, so the cell of the agent and what it holds are all that changes.
+States are the free cells by their numbers, then one absorbing state per goal frame.  Objects do not
+move, so only the cell of the agent and what it holds change.
 """
 
 from __future__ import annotations
@@ -17,36 +17,34 @@ from taskalgebra.worlds.finite import FiniteMDP
 
 
 def finite_world(
-    board: Board, places: ArrayLike, *, by_touch: bool, wanted: ArrayLike | None = None
+    board: Board, places: ArrayLike, *, by_touch: bool, desired: ArrayLike | None = None
 ) -> FiniteMDP:
-    """The world of a layout, by the rules of `boxman_board`.
+    """The world of a layout, by the rules of `board`.
 
     By pick-up it is one world for all tasks.  By touch every task has one of its own: the goal
-    frames of objects that it does not want are never entered.
+    frames of objects that it does not desire are never entered.
 
     Args:
         board: walls and objects.
         places: `[objects]`, the number of the cell of every object, as in `code[2:]`.
-        by_touch: whether wanted objects are collected by stepping on them, without pick-up.
-        wanted: `[objects]`, true for the objects to collect by touch, of which there must be one;
+        by_touch: whether desired objects are collected by stepping on them, without pick-up.
+        desired: `[objects]`, true for the objects to collect by touch, of which there must be one;
             by default all of them.  By pick-up every object is collected, and this is not read.
     """
     at = _checked_places(places, board)
     cells, frames = np.arange(board.n_cells), board.n_cells + np.arange(board.n_objects)
     if by_touch:
-        entered = np.arange(board.n_cells)
-        collected = _checked_wanted(wanted, board)
+        entered = cells.copy()
+        collected = _checked_desired(desired, board)
         entered[at[collected]] = frames[collected]
-        moves = np.where(
-            board.neighbour == cells[:, None], cells[:, None], entered[board.neighbour]
-        )
-        dynamics, names = moves, tuple(MOVES)
-        starts = np.setdiff1d(cells, at)
+        stays = board.neighbour == cells[:, None]
+        dynamics = np.where(stays, cells[:, None], entered[board.neighbour])
+        names, starts = tuple(MOVES), np.setdiff1d(cells, at)
     else:
-        picked = np.arange(board.n_cells)
+        picked = cells.copy()
         picked[at] = frames
-        dynamics, names = np.column_stack((board.neighbour, picked)), (*MOVES, PICK_UP)
-        starts = cells
+        dynamics = np.column_stack((board.neighbour, picked))
+        names, starts = (*MOVES, PICK_UP), cells
     absorbing = np.repeat(frames[:, None], len(names), axis=1)
     return from_arrays(
         np.concatenate((dynamics, absorbing)),
@@ -72,11 +70,11 @@ def _checked_places(places: ArrayLike, board: Board) -> NDArray[np.int64]:
     return at.astype(np.int64)
 
 
-def _checked_wanted(wanted: ArrayLike | None, board: Board) -> BoolArray:
-    chosen = np.ones(board.n_objects, np.bool_) if wanted is None else np.asarray(wanted)
+def _checked_desired(desired: ArrayLike | None, board: Board) -> BoolArray:
+    chosen = np.ones(board.n_objects, np.bool_) if desired is None else np.asarray(desired)
     if chosen.shape != (board.n_objects,) or chosen.dtype != np.bool_ or not chosen.any():
         raise ValueError(
-            f"wanted must hold true or false for each of {listed(board.objects)}, with at least "
-            f"one true, or no episode ends; got {wanted!r}"
+            f"desired must hold true or false for each of {listed(board.objects)}, with at least "
+            f"one true, or no episode ends; got {desired!r}"
         )
     return chosen

@@ -1,7 +1,4 @@
-"""Many games of Boxman at once, without Gymnasium around them: codes, frames, rewards.
-
-`Games` is what both environments, the single one and the batched one, are made of.
-"""
+"""Games of Boxman without Gymnasium around them; both environments are made of `Games`."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ class Games:
         sprites: what they look like.
         n_games: N.
         places: the cell of every object; None puts them on random cells at every start.
-        by_touch: whether wanted objects are collected by stepping on them, without pick-up.
+        by_touch: whether desired objects are collected by stepping on them, without pick-up.
     """
 
     def __init__(
@@ -45,10 +42,10 @@ class Games:
         self._collected = np.full(n_games, -1, np.int64)
 
     def start(self, rows: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Start some games anew, in random states.
+        """Start some games in random states.
 
-        By pick-up the agent starts on any cell.  By touch it starts on none with an object, which
-        it could not touch by stepping on it.
+        By pick-up the agent starts on any cell.  By touch it starts on none with an object, since
+        it could not step on that one.
         """
         uniform = rng.random((rows.size, 1 + self.board.n_objects))
         if self.places is None:
@@ -61,28 +58,21 @@ class Games:
         self.codes[rows, 1] = 0
         self.codes[rows, 2:] = self.places
 
-    def step(self, actions: NDArray[np.int64], wanted: BoolArray) -> NDArray[np.int64]:
+    def step(self, actions: NDArray[np.int64], desired: BoolArray) -> NDArray[np.int64]:
         """Move all games; [N], the object with which a game has just ended, or −1."""
-        advance(self.codes, actions, self.board.neighbour, self.by_touch, wanted, self._collected)
+        advance(self.codes, actions, self.board.neighbour, self.by_touch, desired, self._collected)
         return self._collected.copy()
 
     def frames(self, codes: ArrayLike | None = None) -> Frames:
-        """The screens of some codes, by default of all games as they stand."""
-        shown = self.codes if codes is None else self.board.checked_codes(codes)
-        out = np.empty((len(shown), *self.sprites.ground.shape), np.uint8)
-        paint(
-            shown,
-            self.sprites.ground,
-            self.sprites.tiles,
-            self.sprites.frames,
-            self.sprites.corners,
-            out,
-        )
+        """The screens of some codes, by default of all games."""
+        shown, it = self.codes if codes is None else self.board.checked_codes(codes), self.sprites
+        out = np.empty((len(shown), *it.ground.shape), np.uint8)
+        paint(shown, it.ground, it.tiles, it.frames, it.corners, out)
         return out
 
 
 def all_cells(codes: Codes, n_cells: int) -> Codes:
-    """[N·cells, …], for every layout the codes with the agent on every free cell, nothing held."""
+    """[N·cells, …], every layout with the agent on every free cell, holding nothing."""
     spread = np.repeat(codes, n_cells, axis=0)
     spread[:, 0] = np.tile(np.arange(n_cells), len(codes))
     spread[:, 1] = 0
@@ -93,7 +83,7 @@ def follow(
     board: Board,
     codes: Codes,
     actions: NDArray[np.int64],
-    wanted: BoolArray,
+    desired: BoolArray,
     *,
     by_touch: bool,
     goal_reward: Array,
@@ -114,7 +104,7 @@ def follow(
     collected = np.full(n_games, -1, np.int64)
     for _ in range(max_steps):
         chosen = actions[np.arange(n_games), games[:, 0]]
-        advance(games, chosen, board.neighbour, by_touch, wanted, collected)
+        advance(games, chosen, board.neighbour, by_touch, desired, collected)
         ended = running & (collected >= 0)
         returns[running] += step_reward
         returns[ended] += goal_reward[collected[ended]] - step_reward

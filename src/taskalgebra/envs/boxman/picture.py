@@ -1,8 +1,8 @@
 """Boxman as people see it: a large picture with bricks, light and a face.
 
-Networks see the small frames of `boxman_art`, and nothing here changes those.  The colours are the
-same; light falls from the upper left.  Shapes are given by signed distances: how far a point lies
-outside, negative inside, where half a cell is 1.  Rows run down, columns to the right.
+Networks see the small frames of `art`.  The colours are the same; light falls from the upper left.
+Shapes are signed distances: how far a point lies outside, negative inside, where half a cell is 1.
+Rows run down, columns to the right.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from taskalgebra.envs.boxman.board import Board, Codes
 CELL, BORDER = 48, 12  # pixels
 WHITE: Colour = (255, 255, 255)
 BLACK: Colour = (0, 0, 0)
-AGENT_ABOVE, AGENT_IN_FRAME = (
-    0.76,
-    0.4,
-)  # the agent's size on an object, and before the one it holds
+AGENT_ABOVE, AGENT_IN_FRAME = 0.76, 0.4  # size of the agent on an object, and before its goal
 
 Pixels = NDArray[np.int64]
 Shape = Callable[[Array, Array], Array]  # signed distance from rows and columns
@@ -32,20 +29,20 @@ class Picture:
     """The board drawn once, and stamps of all that can lie on it."""
 
     def __init__(self, board: Board) -> None:
-        """Draw all that does not change."""
+        """Draw what does not change."""
         self._board = board
         self._corners = BORDER + CELL * board.cells
         self._ground = _ground(board)
-        self._agent = _Stamp(CELL, draw_agent)
-        self._agent_above = _Stamp(CELL, lambda image: draw_agent(image, AGENT_ABOVE))
+        self._agent = _Stamp(draw_agent)
+        self._agent_above = _Stamp(lambda image: draw_agent(image, AGENT_ABOVE))
         self._objects = [
-            _Stamp(CELL, lambda image, i=i: draw_object(image, board.colour(i), board.shape(i)))  # type: ignore[misc]
+            _Stamp(lambda image, i=i: draw_object(image, board.colour(i), board.shape(i)))  # type: ignore[misc]
             for i in range(board.n_objects)
         ]
         self._goal_frames: dict[int, Frames] = {}  # drawn when first seen
 
     def frames(self, codes: Codes, *, agent: bool = True) -> Frames:
-        """[N, H, W, 3], the pictures of some codes; without the agent, if so asked."""
+        """[N, H, W, 3], the pictures of some codes, with or without the agent."""
         images = np.empty((len(codes), *self._ground.shape), np.uint8)
         for image, code in zip(images, codes.tolist(), strict=True):
             image[:] = self._frame(code, agent)
@@ -59,8 +56,7 @@ class Picture:
         body = self._agent_above if agent in places else self._agent
         stamps = list(zip([*self._objects, body], [*places, agent], strict=True))
         for stamp, cell in stamps if with_agent else stamps[:-1]:
-            row, column = self._corners[cell]
-            stamp.press(image[row : row + CELL, column : column + CELL])
+            stamp.press(image, *self._corners[cell])
         return _bytes(image)
 
     def between(self, code: list[int], place: tuple[float, float]) -> Frames:
@@ -73,8 +69,8 @@ class Picture:
         near = float(np.abs(self._board.cells[places] - place).sum(axis=1).min())
         size = AGENT_ABOVE + (1 - AGENT_ABOVE) * min(near, 1.0)
         row, column = (round(BORDER + CELL * at) for at in place)
-        body = _Stamp(CELL, lambda drawn: draw_agent(drawn, size))
-        body.press(image[row : row + CELL, column : column + CELL])
+        body = _Stamp(lambda drawn: draw_agent(drawn, size))
+        body.press(image, row, column)
         return _bytes(image)
 
     def _goal_frame(self, number: int) -> Frames:
@@ -92,13 +88,14 @@ class _Stamp:
     drawn on white tells how much of the ground shines through.
     """
 
-    def __init__(self, size: int, draw: Callable[[Array], None]) -> None:
-        on_black, on_white = np.zeros((size, size, 3)), np.full((size, size, 3), 255.0)
+    def __init__(self, draw: Callable[[Array], None]) -> None:
+        on_black, on_white = np.zeros((CELL, CELL, 3)), np.full((CELL, CELL, 3), 255.0)
         draw(on_black)
         draw(on_white)
         self._adds, self._keeps = on_black, (on_white - on_black) / 255
 
-    def press(self, ground: Array) -> None:
+    def press(self, image: Array, row: int, column: int) -> None:
+        ground = image[row : row + CELL, column : column + CELL]
         ground *= self._keeps
         ground += self._adds
 
@@ -248,7 +245,7 @@ def _sharp(distance: Array, pixel: float) -> Array:
 
 
 def _soft(distance: Array, width: float) -> Array:
-    """The same with an edge that fades over a width."""
+    """Like `_sharp`, with an edge that fades over a width."""
     return _step(-distance, -width / 2, width / 2)
 
 
@@ -259,19 +256,19 @@ def _step(values: Array, low: float, high: float) -> Array:
 
 
 def _lay(image: Array, colour: Colour | Array, alpha: Array) -> None:
-    """Cover an image with a colour, in place, as far as alpha says."""
+    """Blend a colour into an image, in place."""
     image += alpha[..., None] * (np.asarray(colour, float) - image)
 
 
 def _moved(mask: Array, down: int, right: int) -> Array:
-    """A mask shifted by some pixels; what leaves on one side comes in as the edge of the other."""
+    """A mask shifted by some pixels; the edge is repeated."""
     rows = np.clip(np.arange(len(mask)) - down, 0, len(mask) - 1)
     columns = np.clip(np.arange(mask.shape[1]) - right, 0, mask.shape[1] - 1)
     return mask[np.ix_(rows, columns)]
 
 
 def _blurred(mask: Array, radius: int) -> Array:
-    """The mean over a square around each pixel, twice; beyond the edge is what is at the edge."""
+    """The mean over a square around each pixel, twice; the edge is repeated."""
     window = 2 * radius + 1
     for axis in (0, 1, 0, 1):
         n = mask.shape[axis]

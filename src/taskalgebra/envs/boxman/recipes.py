@@ -1,4 +1,4 @@
-"""How networks learn to play Boxman: our settings, the paper's own, and those of shipped skills."""
+"""How networks learn to play Boxman: our settings, the paper's, and those of the shipped skills."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep.learner import DeepQ
 
 TRAINING_STEPS = 50
-"""Steps after which an episode of training is given up for a new one."""
+"""Steps after which an episode of training is truncated."""
 FAST = DeepQ(v_min=-2.3, v_max=0.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
-"""Our own.  A step costs 0.1; ways of 23 steps or more are all the same."""
+"""Our own.  A step costs 0.1; paths of 23 steps or more are not told apart."""
 PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
-"""The network and the hyperparameters of the supplement, but for what PAPER.md lists."""
+"""The network and hyperparameters of the supplement, except for what PAPER.md lists."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train: a world, base tasks, and how."""
+    """What to train: an environment, base tasks, and how."""
 
     tasks: tuple[str, ...]
     learner: DeepQ
     world: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     start: str | None = None  # the skills whose network to start from
-    paper: DeepQ = PAPER  # the paper's own way to learn the same, from nothing
+    paper: DeepQ = PAPER  # the paper's way to learn the same, from scratch
 
 
 def _fast(network: networks.Network = networks.egocentric, **changes: Any) -> DeepQ:

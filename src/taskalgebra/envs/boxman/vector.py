@@ -1,4 +1,4 @@
-"""Many games of Boxman at once, moved and painted by compiled loops."""
+"""Copies of Boxman, moved and painted by compiled loops."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Step = tuple[Frames, Array, BoolArray, BoolArray, dict[str, Any]]
 
 
 class VectorBoxman(Copies[Frames]):
-    """A batch of N games, each in an episode of its own.
+    """N games, each in an episode of its own.
 
-    `infos["goal"]` is `[N]`: the object with which each episode ended, −1 while it goes on.
-    `infos["task_rewards"]` is `[N, tasks]`: what each named task pays for it, 0 while it goes on.
+    `infos["goal"]` is `[N]`: the object with which each episode ended, −1 before.
+    `infos["task_rewards"]` is `[N, tasks]`: what each named task pays for it, 0 before.
     `infos["optimal_return"]` is `[N]` at a reset.
 
-    A network learns from frames, but a memory of frames is large: `codes` and `frames_of` let a
-    replay store eight bytes a state and paint it again when it is sampled.
+    A replay buffer of frames would be large: `codes` and `frames_of` let it store eight bytes per
+    state, and paint a state again when it is sampled.
 
     Args:
         world: the game to play.
         num_envs: N.
-        task: the task to play; by default that of the world, as it is now.  A later change of the
-            world's task does not count.
+        task: the task to play; by default the current one of the game.  A later change of the
+            game's task has no effect.
         max_episode_steps: the number of steps after which an episode is truncated; by default
             never.
     """
@@ -61,7 +61,7 @@ class VectorBoxman(Copies[Frames]):
         self.render_mode = "rgb_array" if world.render_mode == "rgb_array" else None
         self._games = world.games(self.num_envs)
         self.task = world.task if task is None else world.find_task(task)
-        self._wanted = world.wanted_by(self.task)
+        self._desired = world.desired_goals(self.task)
         self._pays = np.append(self.task.goal_reward, STEP_REWARD)  # last, where NO_GOAL points
 
     @property
@@ -84,7 +84,7 @@ class VectorBoxman(Copies[Frames]):
         else:
             self._games.codes[:] = self._given(given)
         self._begin()
-        infos = self._infos(np.full(self.num_envs, NO_GOAL), self._ended)
+        infos = self._infos(np.full(self.num_envs, NO_GOAL), self._episodes.ended)
         infos["optimal_return"] = self.world.optimal_returns(self._games.codes, self.task)
         infos["_optimal_return"] = np.ones(self.num_envs, np.bool_)
         return self._games.frames(), infos
@@ -93,9 +93,10 @@ class VectorBoxman(Copies[Frames]):
         """Move every game by its action; those whose episode has ended start a new one."""
         self._require_reset("step")
         names = self.world.space.action_names
-        goals = self._games.step(checked_actions(actions, self.num_envs, names), self._wanted)
-        if self._ended.any():
-            self._games.start(np.flatnonzero(self._ended), self.np_random)
+        goals = self._games.step(checked_actions(actions, self.num_envs, names), self._desired)
+        begun = np.flatnonzero(self._episodes.ended)
+        if begun.size:
+            self._games.start(begun, self.np_random)
         rewards = self._pays[goals]
         terminated, truncated = self._settle(goals, rewards)
         return self._games.frames(), rewards, terminated, truncated, self._infos(goals, terminated)
@@ -109,7 +110,7 @@ class VectorBoxman(Copies[Frames]):
         return tuple(self.world.picture(self._games.codes))
 
     def _given(self, codes: ArrayLike) -> Codes:
-        """Starts given from outside, one for all games or one each."""
+        """Checked starts from outside, one for all games or one each."""
         one: Any = [codes]
         checked = self.world.check_codes(one if np.ndim(codes) == 1 else codes)
         if len(checked) not in (1, self.num_envs):
@@ -135,7 +136,7 @@ class VectorBoxman(Copies[Frames]):
 def boxman(
     num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
 ) -> VectorBoxman:
-    """Many games at once, for `gym.make_vec`; other arguments are those of `Boxman`."""
+    """N games, for `gym.make_vec`; other arguments are those of `Boxman`."""
     if arguments.get("render_mode") == "human":
         raise ValueError(
             'render_mode is "human", but a window shows one game; use gym.make for one game, or '

@@ -1,4 +1,4 @@
-"""A window for people who watch a game; the only module that needs pygame."""
+"""A window to watch a game; the only module that needs pygame."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Window:
     """Shows one image after the other; it opens with the first.
 
     Args:
-        title: what stands above it.
-        fps: the most images a second; `show` waits so long.
+        title: of the window.
+        fps: the most images per second; `show` waits accordingly.
 
     Raises:
         ImportError: pygame is not installed.
     """
 
     def __init__(self, title: str, fps: int) -> None:
-        """Import pygame, and open nothing yet."""
+        """Import pygame; nothing is opened yet."""
         try:
             import pygame
         except ImportError:
@@ -41,7 +41,7 @@ class Window:
             pygame.display.init()
             pygame.display.set_caption(self._title)
             self._screen = pygame.display.set_mode((image.shape[1], image.shape[0]))
-        pygame.event.pump()  # or the window system takes the program for dead
+        pygame.event.pump()  # or the program seems not to respond
         pygame.surfarray.blit_array(self._screen, np.swapaxes(image, 0, 1))
         pygame.display.flip()
         self._clock.tick(self._fps)

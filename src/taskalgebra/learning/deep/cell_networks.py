@@ -1,7 +1,7 @@
 """Networks that read an image as a board of cells, and find the agent and the goal on it.
 
-`CellNetwork` is what they see.  `EgocentricNetwork`, our own for images, then sees the goal from
-where the agent stands.  `planning_network` has another that plans a way.
+`CellNetwork` finds both.  `EgocentricNetwork`, our own for images, then sees the goal from where
+the agent stands; `PlanningNetwork` plans a path.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.nn import functional
 from taskalgebra.learning.deep.uvfa import UVFA, images
 
 CELL = 8
-"""Pixels of a cell, unless told otherwise."""
+"""Default side of a cell, in pixels."""
 
 
 class CellNetwork(UVFA):
@@ -23,7 +23,7 @@ class CellNetwork(UVFA):
 
     1. The image, halved in size, is cut into overlapping patches, one and a half cells wide and one
        cell apart; each becomes a vector of features, a *cell*.
-    2. The agent is looked for: a map says how much each cell looks like it.
+    2. A map says how much each cell looks like the agent.
     3. The goal image yields a few unit vectors; their products with the cells are maps of where it
        may be.  A few more maps depend on the state alone.
     """
@@ -34,10 +34,9 @@ class CellNetwork(UVFA):
         self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
     ) -> None:
         """Layers for images of this shape, with cells of this many pixels, a multiple of 4."""
-        super().__init__(shape)
+        super().__init__(shape, n_actions, n_outputs)
         height, width, channels = shape
-        self.sizes = (n_actions, n_outputs)
-        self.patch = (3 * cell // 4, cell // 2)  # width and distance in the halved image
+        self.patch = (3 * cell // 4, cell // 2)  # size and stride in the halved image
         wide, apart = self.patch
         self.rows, self.columns = ((side // 2 - wide) // apart + 1 for side in (height, width))
         self.patches = nn.Conv2d(channels, 48, wide, stride=apart)
@@ -48,18 +47,18 @@ class CellNetwork(UVFA):
         self.goal_vectors = nn.Linear(128, self.GOAL_MAPS * self.FEATURES)
 
     def halved(self, states: Tensor) -> Tensor:
-        """Sums of 2 × 2 pixels, centred; faster than pooling, and bytes become floats once."""
+        """Sums of 2 × 2 pixels, centred; faster than pooling, and bytes are converted once."""
         height, width = 2 * (states.shape[1] // 2), 2 * (states.shape[2] // 2)
         x = states[:, :height, :width]
         mean = self.state_mean[None, :height, :width]
         return (_quarters(x) / 255.0 - _quarters(mean) / 255.0).permute(0, 3, 1, 2)
 
     def cells(self, halved: Tensor) -> Tensor:
-        """[B, features, rows, columns], what is on the cells of halved images."""
+        """[B, features, rows, columns], the cells of halved images."""
         return self.features(torch.relu(self.patches(halved)))  # type: ignore[no-any-return]
 
     def like_agent(self, active: Tensor) -> Tensor:
-        """[B, rows · columns], how much the cells look like the agent, by their ReLU."""
+        """[B, rows · columns], how much cells look like the agent; `active` is their ReLU."""
         return self.agent(active).flatten(1)  # type: ignore[no-any-return]
 
     def like_goals(self, cells: Tensor, goals: Tensor) -> Tensor:
@@ -73,11 +72,11 @@ class CellNetwork(UVFA):
 
 @final
 class EgocentricNetwork(CellNetwork):
-    """Sees the goal from the agent's place.
+    """Sees the goal from where the agent stands.
 
     1. A softmax over cells says where the agent stands.
-    2. All maps are also moved so that the agent is in their middle: relative to it, the way to a
-       goal is much the same wherever the two are.
+    2. All maps are also shifted to have the agent in the middle: relative to it, the path to a goal
+       is much the same wherever the two are.
     3. Two hidden layers take all maps, those of the state and those of the goal added.
     """
 
@@ -119,10 +118,10 @@ class EgocentricNetwork(CellNetwork):
         return self.last(x).view(n_states, n_goals, *self.sizes)  # type: ignore[no-any-return]
 
     def _seen_from(self, place: Tensor, maps: Tensor) -> Tensor:
-        """Maps `[B, M, cells]` with the agent's place moved to the middle, `[B, M, around]`.
+        """Maps `[B, M, cells]` shifted to have the agent in the middle, `[B, M, around]`.
 
-        Σ_x place(x) · map(x + δ) for every displacement δ.  The place is taken as a row and a
-        column, which is exact where the agent was found on one cell.
+        Σ_x place(x) · map(x + δ) for every displacement δ.  Row and column of the place are taken
+        as independent, which is exact if the agent was found on one cell.
         """
         n_batch, n_maps, _ = maps.shape
         grid = place.view(n_batch, self.rows, self.columns)

@@ -1,8 +1,8 @@
-"""A training on disk: one safetensors file, resumed to the same weights, in its own world only.
+"""A training on disk: one safetensors file, resumed to the same weights.
 
 The file holds the network, the target network, the optimiser, the replay buffer, the goals met and
-the best weights so far.  It is written under a temporary name and moved, so a kill at any moment
-leaves the checkpoint before or the one after.
+the best weights so far.  It is written under a temporary name and then moved, so a kill at any
+moment leaves the previous checkpoint or the new one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass
 class Progress:
-    """How a training went so far, and the best weights that it had."""
+    """The scores of a training so far, and its best weights."""
 
     scores: list[tuple[int, float]] = field(default_factory=list)
     """(gradient steps, score) at the end of each iteration."""
@@ -45,15 +45,15 @@ class Progress:
     seconds: float = 0.0
     """Of training, without scoring."""
 
-    def note(self, n_updates: int, score: float, weights: Arrays) -> None:
-        """Take a score down, and keep the weights if they are the best; of equals, the later."""
+    def add(self, n_updates: int, score: float, weights: Arrays) -> None:
+        """Add a score, and keep the weights if they are the best; of equals, the later."""
         if not self.scores or score >= max(past for _, past in self.scores):
             self.best = {name: array.copy() for name, array in weights.items()}
         self.scores.append((n_updates, score))
 
 
 def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
-    """A hash of what a learner meets in a few seeded steps of an environment."""
+    """A hash of what a learner sees in a few seeded steps of an environment."""
     digest = hashlib.sha256()
     observations, _ = env.reset(seed=20_20)
     rng = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
 
 
 def save(path: Path, trainer: Trainer, progress: Progress) -> None:
-    """Write a training to a file, under a temporary name first."""
+    """Write a training to a file."""
     arrays: Arrays = {}
     for name, network in (("network", trainer.network), ("target", trainer.target)):
         arrays |= {f"{name}.{key}": array for key, array in weights_of(network).items()}
@@ -100,7 +100,7 @@ def save(path: Path, trainer: Trainer, progress: Progress) -> None:
 
 
 def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
-    """One number that changes when anything does."""
+    """A CRC of all arrays and the record."""
     result = zlib.crc32(json.dumps(record).encode())
     for name, array in sorted(arrays.items()):
         result = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), result)
@@ -109,10 +109,11 @@ def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
 
 
 def resume(path: Path, trainer: Trainer) -> Progress:
-    """Bring a trainer that was just made to where a saved training stands.
+    """Bring a new trainer to the state of a saved training.
 
     Raises:
-        CheckpointError: the file is damaged, or of another world, other settings or another seed.
+        CheckpointError: the file is damaged, or from another environment, other settings or another
+            seed.
     """
     try:
         arrays = load_arrays(path.read_bytes())
@@ -130,8 +131,8 @@ def resume(path: Path, trainer: Trainer) -> Progress:
             raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
     if record["world"] != fingerprint(trainer.env):
         raise CheckpointError(
-            f"{path} is a training in another world; resume it in its own, or give another "
-            f"directory"
+            f"{path} is a training in another environment; resume it in its own, or give "
+            f"another directory"
         )
     if record["seed"] != trainer.seed:
         raise CheckpointError(f"{path} was started with seed {record['seed']}, not {trainer.seed}")
@@ -140,7 +141,7 @@ def resume(path: Path, trainer: Trainer) -> Progress:
         raise CheckpointError(f"{path} was started with a {record.get('network')}, not a {own}")
     start = record.get("start")
     if trainer.start not in (None, start):
-        raise CheckpointError(f"{path} was started from another network; give that one, or none")
+        raise CheckpointError(f"{path} was started from another network; pass that one, or none")
     for name, value in asdict(trainer.settings).items():
         if record["settings"].get(name) != value:
             raise CheckpointError(

@@ -2,20 +2,20 @@
 
 A universal value function approximator takes the state and the goal, both as observations, and
 yields Q̄(s, g, a) for all actions.  The learner knows no goals at first.  When an episode ends in a
-goal, the terminal observation joins the goals, and its rewards are noted; every sampled transition
-then updates all goals met so far:
+new goal, its terminal observation and its rewards are stored; every sampled transition then updates
+all goals met so far:
 
     target(g) = the terminal reward if g is the goal reached, else r̄_MIN   where an episode ends
               = r + γ max_a Q̄(s', g, a), from the target network            otherwise
 
 By Corollary 1, Q̄_M(s, g, a) = G*(s:g, a) + r_M(g): tasks that share their absorbing states differ
 in the rewards of their goals only.  So one network, trained with terminal reward 0, learns the
-return to every goal, and serves every task whose rewards were seen (`fast`).  With `own_rewards`
-a network learns Q̄_M of one task, rewards and all (`paper`).
+return to every goal, and serves every task whose rewards were seen (`FAST`).  With `own_rewards`
+a network learns Q̄_M of one task, rewards and all (`PAPER`).
 
-Training goes in iterations.  An iteration starts with fresh episodes, and its random numbers come
-from the seed and its own number.  What is carried on is in the checkpoint, so a training that was
-killed resumes to the same weights as one that was not.
+Training runs in iterations.  An iteration starts with new episodes, and its random numbers come
+from the seed and its own number.  All other state is in the checkpoint, so a training that was
+killed resumes and ends with the same weights as one that was not.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from torch import Tensor, nn
 
 from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import rollout
-from taskalgebra.learning.deep.heads import head_of
 from taskalgebra.learning.deep.networks import Network, make_network
 from taskalgebra.learning.deep.replay import Compact, Replay
 from taskalgebra.learning.deep.settings import DeepSettings
-from taskalgebra.learning.deep.uvfa import UVFA
+from taskalgebra.learning.deep.threads import threads
+from taskalgebra.learning.deep.uvfa import UVFA, head_of
 from taskalgebra.worlds.finite import NO_GOAL
 
 
 class DivergedError(ArithmeticError):
-    """A training whose loss is no longer a number."""
+    """A training whose loss or weights are no longer finite."""
 
 
 @dataclass
@@ -57,25 +57,14 @@ class Goals:
     observations: list[NDArray[Any]] = field(default_factory=list)
     """Its terminal observation, as it was first seen."""
     rewards: list[Array] = field(default_factory=list)
-    """[K], what each named task pays for it; [0] where the environment does not tell."""
+    """[K], what each named task pays for it; [0] if the environment does not say."""
 
     def meet(self, number: int, observation: NDArray[Any], rewards: Array) -> None:
-        """Note a goal that is new."""
+        """Store a goal if it is new."""
         if number not in self.numbers:
             self.numbers.append(number)
             self.observations.append(observation.copy())
             self.rewards.append(np.array(rewards, np.float64))
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """What is known after an iteration of training."""
-
-    number: int
-    n_updates: int
-    n_steps: int
-    loss: float
-    n_goals: int
 
 
 @final
@@ -83,13 +72,13 @@ class Trainer:
     """A network in training on a vector of goal environments.
 
     Args:
-        env: `infos["goal"]` is `[N]`, the number of the goal reached where an episode terminated,
-            else −1; `infos["task_rewards"]`, where given, is `[N, K]`, what each of K tasks pays.
-            Observations are images `[H, W, C]` of bytes or vectors of floats; actions are discrete.
+        env: copies of a goal environment; `infos["task_rewards"]`, if given, is `[N, K]`, what each
+            of K tasks pays.  Observations are images `[H, W, C]` of bytes or vectors of floats;
+            actions are discrete.
         network: makes the network; see `networks`.
-        settings: what to train with, resolved for the environment.
+        settings: resolved for the environment.
         seed: equal seeds train equal weights, on one machine.
-        n_goals: how many goals there may be, if that is known.
+        n_goals: the number of goals, if known.
     """
 
     def __init__(
@@ -118,14 +107,13 @@ class Trainer:
         self.target.load_state_dict(self.network.state_dict())
         self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
         self.compact = env if isinstance(env, Compact) else None
-        stored = env.single_observation_space
         if self.compact is None:
-            self.replay = Replay(settings.replay_size, shape, stored.dtype)
+            dtype: Any = env.single_observation_space.dtype
         else:
-            code = self.compact.codes
-            self.replay = Replay(settings.replay_size, code.shape[1:], code.dtype)
+            shape, dtype = self.compact.codes.shape[1:], self.compact.codes.dtype
+        self.replay = Replay(settings.replay_size, shape, dtype)
         self.goals = Goals()
-        self.start: str | None = None  # a hash of the network that it was started from
+        self.start: str | None = None  # a hash of the network it was started from
         self.n_iterations = self.n_updates = self.n_steps = 0
 
     @property
@@ -134,34 +122,26 @@ class Trainer:
         return self.n_updates >= self.settings.n_updates
 
     def start_from(self, other: UVFA) -> None:
-        """Begin with the weights of a network of the same kind, its means included.
-
-        It may have been trained with more actions; the first ones are taken.  A planning network
-        takes what another has learned to see.
-        """
+        """Start with the weights of another network, means included; see `UVFA.take_from`."""
         for network in (self.network, self.target):
             network.take_from(other)
         weights = sorted(other.state_dict().items())
         digest = hashlib.sha256(b"".join(w.cpu().numpy().tobytes() for _, w in weights))
         self.start = digest.hexdigest()[:16]
 
-    def iterations(self) -> Iterator[Iteration]:
-        """Train, and stop at the end of every iteration for whoever listens."""
+    def iterations(self) -> Iterator[float]:
+        """Train to the end; the mean loss of every iteration, as it ends."""
         if self.network.needs_start and self.start is None:
             raise ValueError(
                 f"a {type(self.network).__name__} does not learn to see; start it from a network "
                 f"that was trained where nothing is in the way (start=...)"
             )
-        threads = torch.get_num_threads()
         while not self.finished:
-            torch.set_num_threads(self.settings.threads)
-            try:
-                iteration = self._iteration()
-            finally:
-                torch.set_num_threads(threads)
-            yield iteration
+            with threads(self.settings.threads):
+                loss = self._iteration()
+            yield loss
 
-    def _iteration(self) -> Iteration:
+    def _iteration(self) -> float:
         rng = np.random.default_rng([self.seed, self.n_iterations])
         stream = self._play(rng)
         if self.n_iterations == 0:
@@ -179,26 +159,24 @@ class Trainer:
         if not math.isfinite(loss):
             raise DivergedError(
                 f"the loss is {loss} after {self.n_updates:,} gradient steps; train again with a "
-                f"lower learning rate, or look for observations and rewards that are no numbers"
+                f"lower learning rate, or look for observations and rewards that are not finite"
             )
         if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
             raise DivergedError(
-                f"the weights are no longer numbers after {self.n_updates:,} gradient steps; "
+                f"the weights are no longer finite after {self.n_updates:,} gradient steps; "
                 f"train again with a lower learning rate"
             )
         self.n_iterations += 1
-        return Iteration(
-            self.n_iterations, self.n_updates, self.n_steps, loss, len(self.goals.numbers)
-        )
+        return loss
 
     def _warm_up(self, stream: Iterator[None]) -> None:
-        """Play at random until there is something to learn from; note the mean inputs."""
+        """Play at random until there is something to learn from; set the mean inputs."""
         patience = 100 * self.settings.learning_starts
         while self.n_steps < self.settings.learning_starts or not self.goals.numbers:
             next(stream)
             if self.n_steps > patience:
                 raise ValueError(
-                    f"no goal was met in {self.n_steps:,} steps at random; the environment must "
+                    f"no goal was met in {self.n_steps:,} random steps; the environment must "
                     f"put the number of the goal into info['goal'] when an episode terminates"
                 )
         rng = np.random.default_rng([self.seed, 2**31])
@@ -210,7 +188,7 @@ class Trainer:
         self.network.check_steps(states, self._tensor(seen.next_observations), over.to(self.device))
 
     def _play(self, rng: np.random.Generator) -> Iterator[None]:
-        """Step all environments once for every `next`, and remember what happens."""
+        """Step all copies once for every `next`, and store the transitions."""
         self.replay.forget_last()
         observations, _ = self.env.reset(seed=int(rng.integers(2**31)))
         states = self._states(observations)
@@ -218,8 +196,8 @@ class Trainer:
         for step in rollout(self.env, observations, behave, self.n_goals):
             next_states = self._states(step.next_observations)
             for i in np.flatnonzero(step.goals != NO_GOAL):
-                told = step.infos.get("task_rewards")
-                paid = np.zeros(0) if told is None else told[i]
+                rewards = step.infos.get("task_rewards")
+                paid = np.zeros(0) if rewards is None else rewards[i]
                 self.goals.meet(int(step.goals[i]), step.next_observations[i], paid)
             real = ~step.resets
             self.replay.add(states, step.actions, step.rewards, next_states, step.goals, real)
@@ -228,7 +206,7 @@ class Trainer:
             yield
 
     def _states(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """What to remember of the states as they stand; environments may reuse their arrays."""
+        """What to store of the current states: a copy, since environments may reuse arrays."""
         return np.array(observations if self.compact is None else self.compact.codes)
 
     def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -308,7 +286,7 @@ class Trainer:
 def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
     """Refuse an environment that the learner cannot use, and say why."""
     if not isinstance(env, VectorEnv):
-        raise TypeError(f"expected a vector of environments, as gym.make_vec makes it, got {env!r}")
+        raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
     if not isinstance(env.single_action_space, Discrete) or env.single_action_space.start != 0:
         raise ValueError(
             f"the actions must be Discrete and start at 0, got {env.single_action_space}"

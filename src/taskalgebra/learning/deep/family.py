@@ -1,4 +1,4 @@
-"""Networks as a reach, and families of values that are read from them; torch stops here."""
+"""Networks as a reach, and families of values read from them; torch stops here."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array
-from taskalgebra.learning.deep.heads import Head, head_of
 from taskalgebra.learning.deep.networks import KNOWN, Network, make_network, name_of
 from taskalgebra.learning.deep.settings import DeepSettings
-from taskalgebra.learning.deep.uvfa import UVFA
+from taskalgebra.learning.deep.uvfa import UVFA, Head, head_of
 from taskalgebra.theory.family import Arrays, Family, Words
 from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ValueBounds
 
 PAIRS = 384
-"""Pairs of an observation and a goal in one pass of a network; more only take more memory."""
+"""Pairs of an observation and a goal per forward pass; more only take more memory."""
 Weights = dict[str, NDArray[Any]]
 _RENAMED = {
     "chapter": "updates_per_iteration",
@@ -30,7 +29,7 @@ _RENAMED = {
     "low": "v_min",
     "high": "v_max",
 }
-"""Settings that files of version 0.1 name otherwise."""
+"""Settings with other names in files of version 0.1."""
 
 
 def weights_of(network: torch.nn.Module) -> Weights:
@@ -50,12 +49,12 @@ class NetworkReach(Reach):
     """G(s:g, a), the return from every state to every goal before the goal itself pays.
 
     Args:
-        network: the network.
+        network: the network; it is not trained any more.
         head: what its outputs mean.
         goals: the goals that the network knows, as observations.
         numbers: which goals of the task space these are.
-        n_goals: how many goals the task space has.
-        included: what the network itself counts for each of its goals; it is taken off.
+        n_goals: the number of goals of the task space.
+        included: the terminal reward that the network has learned for each goal; it is subtracted.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class NetworkReach(Reach):
         n_goals: int,
         included: Array,
     ) -> None:
-        """Put the network to use; it is not trained any more."""
+        """Switch the network to evaluation."""
         self.network = network.eval()
         self.head = head
         self.goals = goals
@@ -84,7 +83,7 @@ class NetworkReach(Reach):
         return self.goals.shape[1:]
 
     def returns(self, observations: Any) -> Array:
-        """[B, G, A]; goals that the network has never met are worth the lowest return."""
+        """[B, G, A]; goals that the network has never met have the lowest return."""
         batch = self._checked(observations)
         parts = []
         at_once = max(1, PAIRS // len(self.goals))
@@ -114,7 +113,7 @@ class NetworkReach(Reach):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkFamily(Family):
-    """Trained networks and the tasks that they serve."""
+    """Trained networks, and the tasks that they serve."""
 
     FORMAT = "taskalgebra networks 1"
 
@@ -151,28 +150,17 @@ class NetworkFamily(Family):
             ReachQ(reach, reward, bounds) for reach, reward in zip(each, goal_rewards, strict=True)
         )
         low = settings.returns[0] + (0.0 if settings.own_rewards else space.r_empty.min())
-        return cls(
-            space,
-            dict(tasks),
-            values,
-            bounds,
-            float(low),
-            None,
-            network,
-            settings,
-            reaches,
-            goal_rewards,
-            shared,
-        )
+        of_family = (space, dict(tasks), values, bounds, float(low), None)
+        return cls(*of_family, network, settings, reaches, goal_rewards, shared)
 
     @property
     def first(self) -> UVFA:
-        """The first network, or the only one; others may start from it."""
+        """The first or only network; others may start from it."""
         return self.reaches[0].network
 
     @property
     def can_negate(self) -> bool:
-        """Not for one or two tasks that end in goals of their own.
+        """False for one or two tasks that end in goals of their own.
 
         `~` is then taken between the largest and the smallest value of the base tasks, so that with
         two of them ~a is b.
@@ -180,7 +168,7 @@ class NetworkFamily(Family):
         return self.shared or len(self.tasks) >= 3
 
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Weights in half precision where that is precise enough, and the goals that were met."""
+        """Weights, in half precision where that is precise enough, and the goals met."""
         arrays: dict[str, NDArray[Any]] = {"goal_rewards": self.goal_rewards}
         for i, reach in enumerate(self.reaches):
             for name, weight in weights_of(reach.network).items():
@@ -203,10 +191,10 @@ def unpack(
     tasks: Mapping[str, Task],
     network: Network | None = None,
 ) -> NetworkFamily:
-    """What `pack` packed; a network of the user's own is handed over again.
+    """The reverse of `pack`; a network of the user's own must be given again.
 
     Raises:
-        ValueError: words and arrays do not fit together, or the network is missing.
+        ValueError: words and arrays do not match, or the network is missing.
     """
     n_networks = words["n_networks"]
     if f"{n_networks - 1}.goals" not in arrays or f"{n_networks}.goals" in arrays:
@@ -232,7 +220,7 @@ def _kind(name: str | None, given: Network | None) -> Network:
     if name is None:
         if given is None:
             raise ValueError(
-                "its network is not one of the library's; hand it over: load(path, network=...)"
+                "its network is not one of the library's; pass it: load(path, network=...)"
             )
         return given
     if given is not None:
@@ -243,13 +231,13 @@ def _kind(name: str | None, given: Network | None) -> Network:
 
 
 def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
-    """A weight in half precision; as it is, where that would be too coarse.
+    """A weight in half precision, or unchanged if that would be too coarse.
 
-    The mean of observations that are vectors may be large beside their differences, and weights
-    beyond 65,504 have no half.
+    The mean of vector observations may be large compared to their differences, and half precision
+    ends at 65,504.
     """
     if not np.isfinite(weight).all():
-        raise ValueError(f"the weights of {name!r} are no longer numbers; nothing was saved")
+        raise ValueError(f"the weights of {name!r} are not finite; nothing was saved")
     coarse = name.endswith("_mean") and weight.ndim == 1
     if coarse or np.abs(weight).max() > np.finfo(np.float16).max:
         return weight

@@ -1,4 +1,4 @@
-"""Extended deep Q-learning as a learner; torch is not needed before it learns."""
+"""Extended deep Q-learning as a learner; torch is imported when it learns."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class DeepQ:
     Args:
         network: makes the network, `network(shape, n_actions, n_outputs)`: one of
             `taskalgebra.learning.deep.networks`, or your own.
-        settings: what to train with; by default our own.
-        start: skills, or a family, whose first network to start from, learned in a world that looks
-            the same.  A network of the same kind, for at least these actions and the same returns,
-            is trained further.  A planning network needs a start: it takes what an egocentric one
-            sees, and learns the rest.
-        score: how good networks are, more is better; by default the mean score of the base tasks.
-            The best weights are kept.
+        settings: by default our own.
+        start: skills, or a family, whose first network to start from, learned in an environment
+            that looks the same.  A network of the same kind, with the same returns and at least
+            these actions, is trained further.  A planning network needs a start: it takes over the
+            sight of an egocentric network, and learns the rest.
+        score: rates networks, higher is better; by default the mean score of the base tasks.  The
+            best weights are kept.
         changes: single settings, such as `n_updates=500`; see `DeepSettings`.
     """
 
@@ -57,7 +57,7 @@ class DeepQ:
 
     @classmethod
     def paper(cls, **changes: Any) -> DeepQ:
-        """The network and the hyperparameters of the supplement, but for what PAPER.md lists."""
+        """The network and hyperparameters of the supplement, except for what PAPER.md lists."""
         return cls(networks.paper, settings=PAPER, **changes)
 
     def changed(self, **changes: Any) -> DeepQ:
@@ -74,7 +74,7 @@ class DeepQ:
         folder: Path | None,
         listener: Listener,
     ) -> NetworkFamily:
-        """Train one network for all tasks, or one per task where they do not share their ends."""
+        """Train one network for all tasks, or one per task if they do not share their ends."""
         first = None
         if self.start is not None:
             family = getattr(self.start, "family", self.start)
@@ -96,6 +96,6 @@ class DeepQ:
         )[0]
 
     def __repr__(self) -> str:
-        """The network and what differs from the defaults."""
+        """The network and the settings."""
         name = getattr(self.network, "__name__", repr(self.network))
         return f"DeepQ({name}, {self.settings})"

@@ -16,7 +16,7 @@ class TensorBoard:
     """A listener that writes event files below a directory, one directory per network."""
 
     def __init__(self, directory: str | Path) -> None:
-        """Refuse at once where TensorBoard is missing, not after an hour of training."""
+        """Fail at once if TensorBoard is missing, not after an hour of training."""
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ModuleNotFoundError:

@@ -2,8 +2,8 @@
 
 A network is a callable: `network(shape, n_actions, n_outputs)` makes an `nn.Module` whose
 `forward(states, goals)` takes B states and G goals, both as observations of this shape, and yields
-outputs `[B, G, A, n]` for all pairs.  `n_outputs` numbers stand for the value of an action; what
-they mean is the matter of a `Head`, and `forward` need not know.
+outputs `[B, G, A, n]` for all pairs.  `n_outputs` numbers stand for the value of an action; a
+`Head` says what they mean, and `forward` need not know.
 
     class MyModule(nn.Module):
         def __init__(self, shape, n_actions, n_outputs): ...
@@ -11,8 +11,8 @@ they mean is the matter of a `Head`, and `forward` need not know.
 
     skills = ta.learn(env, learner=ta.DeepQ(network=MyModule))
 
-A module of one's own is given floats, centred at their means, bytes scaled to [0, 1].  Modules
-that are a `UVFA` do that by themselves.  The functions below need no torch until they are called.
+A module of your own receives floats, centred at their means, bytes scaled to [0, 1].  Modules that
+are a `UVFA` do that themselves.  The functions below do not import torch until they are called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from taskalgebra.learning.deep.uvfa import UVFA
 
 Network = Callable[[tuple[int, ...], int, int], Any]
-"""From the shape of an observation, the number of actions and of outputs per value to a module."""
+"""From the shape of an observation and the numbers of actions and outputs per value to a module."""
 LEAST_SIDE = 36  # pixels of an image
 
 
@@ -39,7 +39,7 @@ def egocentric(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
 
 
 def planning(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
-    """For boards on which objects are in the way; it needs an egocentric network to start from."""
+    """For boards with objects in the way; it needs an egocentric network to start from."""
     from taskalgebra.learning.deep.planning_network import PlanningNetwork
 
     if len(shape) == 1:
@@ -57,11 +57,11 @@ def paper(shape: tuple[int, ...], n_actions: int, n_outputs: int) -> UVFA:
 
 
 KNOWN: dict[str, Network] = {"egocentric": egocentric, "planning": planning, "paper": paper}
-"""Networks that a file may name, since they are the library's own."""
+"""The library's own networks, which a file may name."""
 
 
 def name_of(network: Network) -> str | None:
-    """The name of a network of the library's own; None of a user's."""
+    """The name of one of the library's own networks; None for a user's."""
     return next((name for name, known in KNOWN.items() if known is network), None)
 
 
@@ -76,7 +76,7 @@ def make_network(network: Network, shape: tuple[int, ...], n_actions: int, n_out
         return module
     if not isinstance(module, nn.Module):
         raise TypeError(
-            f"the network must make an nn.Module from (shape, n_actions, n_outputs), got {module!r}"
+            f"network(shape, n_actions, n_outputs) must return an nn.Module, got {module!r}"
         )
     return UserNetwork(module, shape, n_actions, n_outputs)
 
@@ -85,6 +85,6 @@ def _image(shape: tuple[int, ...]) -> tuple[int, ...]:
     if len(shape) != 3 or min(shape[:2]) < LEAST_SIDE:
         raise ValueError(
             f"observations have shape {shape}; expected a vector, or an image [H, W, C] of at "
-            f"least {LEAST_SIDE} × {LEAST_SIDE} pixels; give a network of your own for others"
+            f"least {LEAST_SIDE} × {LEAST_SIDE} pixels; for others use a network of your own"
         )
     return shape

@@ -1,10 +1,10 @@
-"""A network that plans: it learns what comes of a step, and looks for the way to the goal itself.
+"""A network that plans: it learns what comes of a step, and searches for the path to the goal.
 
-Where other objects are in the way, the way to a goal depends on all of them, and a network that
+If other objects are in the way, the path to a goal depends on all of them, and a network that
 learns the value of every arrangement needs to see very many.  What a step does is simple: the agent
-enters the cell beside it, or stays, or the episode ends there.  That can be learned cell by cell,
-from the steps alone, and the rest is a search (after the value iteration networks of Tamar et al.
-2016, but with a model that is learned from steps, not through the plan).
+enters the next cell, or stays, or the episode ends there.  That can be learned cell by cell, from
+the steps alone, and the rest is a search (after the value iteration networks of Tamar et al. 2016,
+but with a model that is learned from steps, not through the plan).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _OFFSETS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # of the four cells beside one
 
 @final
 class PlanningNetwork(CellNetwork):
-    """Plans over the cells, and reads the values off what is beside the agent.
+    """Plans over the cells, and reads the values from the cells around the agent.
 
     1. The agent is on the cell that looks most like it, a goal on the one that stands out most on
        its maps.
     2. A map says of every cell what comes of a step towards it: the agent enters it, or stays where
        it is, or the episode ends.
-    3. The way that is left to a goal, d, follows by sweeps over the board,
+    3. The remaining distance to a goal, d, follows by sweeps over the board,
 
            d(x) ← min(d(x), 1 + min d(y) over the y beside x that can be entered),
 
@@ -42,12 +42,12 @@ class PlanningNetwork(CellNetwork):
        where the episode is about to end, whether the state shows the goal.
 
     The hidden layer learns by the targets of Q̄.  The map learns from single steps (`model_loss`).
-    How to see is not learned at all: `take_from` a network that was trained where nothing is in
-    the way, and where agent and goals were anywhere.
+    How to see is not learned at all: `take_from` a network that was trained with nothing in the
+    way, and with agent and goals anywhere.
 
     It is for boards of square cells on which an action moves the agent by one cell or not at all,
-    and an episode ends by stepping on a goal; not for a goal that is picked up.
-    Ways of `far` steps or more are all the same to it.
+    and an episode ends by stepping on a goal, not by picking it up.  It does not tell paths of
+    `far` steps or more apart.
     """
 
     STATE_MAPS, GROUND, HIDDEN = 3, 16, 192
@@ -65,8 +65,8 @@ class PlanningNetwork(CellNetwork):
         self.ground = nn.Conv2d(shape[2], self.GROUND, self.patch[0], stride=self.patch[1])
         self.on_ground = nn.Conv2d(self.GROUND, self.STATE_MAPS, 1)
         self.over = nn.Linear(shape[2] * 7 * 7, 1)
-        # An episode goes on until it is seen to end.  Without this start, all would be over: the
-        # loss is least where nothing goes on, since `over` says which steps ended, too.
+        # Episodes are taken to continue until they are seen to end.  From 0, every state would soon
+        # count as over, which makes the loss least: the next state's `over` labels steps as ended.
         nn.init.constant_(self.over.bias, -4.0)
         self.moves = nn.Parameter(torch.zeros(n_actions, len(_OFFSETS) + 1))
         n_read = 5 * (self.far + 1) + 4 * 2 + 2
@@ -74,7 +74,7 @@ class PlanningNetwork(CellNetwork):
         self.last = nn.Linear(self.HIDDEN, n_actions * n_outputs)
 
     def take_from(self, other: UVFA) -> None:
-        """Take what another network of cells has learned to see; it is not trained further."""
+        """Take over what another cell network has learned to see; it is not trained further."""
         if not isinstance(other, CellNetwork) or other.state_mean.shape != self.state_mean.shape:
             raise ValueError(
                 f"a planning network needs the sight of an egocentric network for observations of "
@@ -87,9 +87,9 @@ class PlanningNetwork(CellNetwork):
         self.goal_mean.copy_(other.goal_mean)
 
     def check_steps(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
-        """Refuse a sight that does not find the agent: from step to step it must be seen to move.
+        """Refuse a sight that does not find the agent: it must be seen to move between neighbours.
 
-        Most steps lead to a cell beside, or nowhere; a few end, and the next picture is another.
+        Most steps lead to a neighbouring cell, or nowhere; a few end the episode.
         """
         with torch.no_grad():
             here, there = (self._agent(self.cells(self.halved(x))) for x in (states, next_states))
@@ -98,8 +98,8 @@ class PlanningNetwork(CellNetwork):
         if moved < 0.1 or jumped > 0.3:
             raise ValueError(
                 f"the network to start from does not find the agent: in {moved:.0%} of the steps "
-                f"here it sees it move to the cell beside, and in {jumped:.0%} jump; start from "
-                f"skills that were learned with agent and goals anywhere"
+                f"here it sees it move to a neighbouring cell, and in {jumped:.0%} jump; start "
+                f"from skills that were learned with agent and goals anywhere"
             )
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
@@ -115,15 +115,15 @@ class PlanningNetwork(CellNetwork):
         """−log P(what was seen to come of each step).
 
         With f how likely the episode is over whatever the agent does, P(k | a) how likely action a
-        is a step towards the k-th cell beside it, and P(o | x) how likely outcome o comes of a step
-        towards cell x:
+        is a step towards the k-th neighbouring cell, and P(o | x) how likely outcome o comes of a
+        step towards cell x:
 
             P(the k-th cell is entered) = (1 − f) P(k | a) P(entered | x_k)
             P(the agent stays)          = (1 − f) (Σ_k P(k | a) P(stayed | x_k) + P(no step | a))
             P(the episode ends)         = f + (1 − f) Σ_k P(k | a) P(ended | x_k)
 
-        An episode has ended, too, where the state that follows is one that is over.  P is taken to
-        be at least 10⁻⁶.
+        An episode has also ended if the next state is one that is over.  P is taken to be at least
+        10⁻⁶.
         """
         halved, after = self.halved(states), self.halved(next_states)
         cells = self.cells(halved)
@@ -131,7 +131,7 @@ class PlanningNetwork(CellNetwork):
             here, there = self._agent(cells), self._agent(self.cells(after))
             entered = self._entered(here, there)
             seen = torch.stack([entered.any(1), there == here, over | (self._over(after) > 0.0)])
-            told = seen.any(0)  # an agent that has jumped tells nothing
+            clear = seen.any(0)  # nothing is learned from an agent that has jumped
         step = torch.softmax(10.0 * self.moves, 1)[actions]  # [B, 5]
         outcomes = torch.softmax(self._beside(self._outcomes(halved, cells), here)[..., 1:], 1)
         joint = step[:, None, :4] * outcomes  # [B, 3, 4]
@@ -145,14 +145,14 @@ class PlanningNetwork(CellNetwork):
         )
         kind = torch.where(seen[ENDED], ENDED, torch.where(seen[STAYED], STAYED, ENTERED))
         chance = chances.gather(0, kind[None])[0]
-        return -(chance.clamp(min=1e-6).log() * told).sum() / told.sum().clamp(min=1)
+        return -(chance.clamp(min=1e-6).log() * clear).sum() / clear.sum().clamp(min=1)
 
     def _agent(self, cells: Tensor) -> Tensor:
         """[B], the cell on which the agent is."""
         return self.like_agent(torch.relu(cells)).argmax(1)
 
     def _entered(self, here: Tensor, there: Tensor) -> Tensor:
-        """[B, 4], whether the second cell is this one of the four beside the first."""
+        """[B, 4], which of the four neighbours of the first cell is the second, if any."""
         numbers = torch.arange(self.rows * self.columns, device=here.device)
         numbers = numbers.view(1, self.rows, self.columns).expand(len(here), -1, -1)
         return self._beside(numbers, here, -1)[:, 1:] == there[:, None]
@@ -167,7 +167,7 @@ class PlanningNetwork(CellNetwork):
         return self.over(_small(halved)).squeeze(1)  # type: ignore[no-any-return]
 
     def _outcomes(self, halved: Tensor, cells: Tensor) -> Tensor:
-        """[B, outcomes, rows, columns]; the sight that was taken knows objects, the rest is new."""
+        """[B, outcomes, rows, columns]; the sight taken over knows objects, the rest is new."""
         on_ground = self.on_ground(torch.relu(self.ground(halved)))
         return self.maps(torch.relu(cells)) + on_ground  # type: ignore[no-any-return]
 
@@ -190,7 +190,7 @@ class PlanningNetwork(CellNetwork):
         return torch.cat([board * ~over, over & shown, over & ~shown], 2).float()
 
     def distances(self, outcome: Tensor, goals: Tensor) -> Tensor:
-        """Steps from every cell to each goal, `[B, G, rows, columns]`; `far` where there is no way.
+        """Steps from every cell to each goal, `[B, G, rows, columns]`; `far` if there is no path.
 
         Args:
             outcome: `[B, rows, columns]`, what comes of a step towards each cell.
@@ -213,7 +213,7 @@ class PlanningNetwork(CellNetwork):
         return distance
 
     def _beside(self, maps: Tensor, agent: Tensor, beyond: int = 0) -> Tensor:
-        """[B, ..., 5], maps `[B, ..., rows, columns]` where the agent is and beside it."""
+        """[B, ..., 5], maps `[B, ..., rows, columns]` at the agent and its four neighbours."""
         wide = functional.pad(maps, (1, 1, 1, 1), value=beyond).flatten(-2)
         width = self.columns + 2
         here = (agent // self.columns + 1) * width + agent % self.columns + 1
@@ -223,5 +223,5 @@ class PlanningNetwork(CellNetwork):
 
 
 def _small(halved: Tensor) -> Tensor:
-    """[B, n], images of 7 × 7 pixels, flat: enough to tell pictures that fill the screen."""
+    """[B, n], flat images of 7 × 7 pixels: enough to tell full-screen pictures apart."""
     return functional.adaptive_avg_pool2d(halved, 7).flatten(1)

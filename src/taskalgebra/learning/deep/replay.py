@@ -1,8 +1,8 @@
-"""What an agent remembers: transitions, and the goals that it has met.
+"""The replay buffer.
 
-A transition is (s, a, r, s', the goal in which the episode ended or −1).  States are kept as the
-environment shows them, or as short codes where it offers codes and can show the state of a code
-again (`Compact`); whoever samples gets observations either way.
+A transition is (s, a, r, s', the goal in which the episode ended or −1).  States are stored as
+observations, or as short codes if the environment offers them (`Compact`); samples are observations
+either way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Compact(Protocol):
 
     @property
     def codes(self) -> NDArray[np.uint8]:
-        """[N, length], the states as they stand."""
+        """[N, length], the current states."""
 
     def frames_of(self, codes: NDArray[np.uint8]) -> Observations:
         """The observations of some codes."""
@@ -45,8 +45,8 @@ class Transitions:
 class Replay:
     """The last `capacity` transitions.
 
-    A few of them carry all the news: those that end in a goal, and those that lead to where an
-    episode ends.  `sample` can draw a share of a batch from these.
+    A few of them are *telling*: those that end in a goal, and those just before.  `sample` can draw
+    a share of a batch from these.
     """
 
     def __init__(self, capacity: int, shape: tuple[int, ...], dtype: Any) -> None:
@@ -57,13 +57,13 @@ class Replay:
         self.actions = np.zeros(capacity, np.int16)
         self.rewards = np.zeros(capacity, np.float32)
         self.goals = np.full(capacity, NO_GOAL, np.int16)
-        self.telling = np.zeros(capacity, np.bool_)  # ends in a goal, or leads to such a state
+        self.telling = np.zeros(capacity, np.bool_)  # ends in a goal, or is the step before
         self.n_added = 0
         self._last: NDArray[np.int64] = np.zeros(0, np.int64)
 
     @property
     def size(self) -> int:
-        """How many transitions there are."""
+        """The number of stored transitions."""
         return min(self.n_added, self.capacity)
 
     def add(
@@ -75,10 +75,7 @@ class Replay:
         goals: NDArray[np.int64],
         valid: BoolArray,
     ) -> None:
-        """Remember one step of every environment that is in an episode.
-
-        Where an episode ends in a goal, the step before is one that leads there.
-        """
+        """Store one step of every copy for which it is `valid`, part of an episode."""
         ended = valid & (goals != NO_GOAL)
         if self._last.size == valid.size:
             before = self._last[ended]
@@ -95,7 +92,7 @@ class Replay:
         self.n_added += n_new
 
     def forget_last(self) -> None:
-        """The environments were reset: the next step does not follow the last one."""
+        """After a reset: the next step does not follow the last one."""
         self._last = np.zeros(0, np.int64)
 
     def draw(self, n: int, share: float, rng: np.random.Generator) -> NDArray[np.int64]:

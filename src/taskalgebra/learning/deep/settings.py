@@ -1,21 +1,22 @@
-"""What a network is trained with, and two presets; torch is not needed to say so.
+"""Settings of a training, and two presets; without torch.
 
-`FAST` is our own.  `PAPER` has the hyperparameters of the supplement, but for what PAPER.md lists.
+`FAST` is our own.  `PAPER` has the hyperparameters of the supplement, except for what PAPER.md
+lists.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from taskalgebra.learning.probe import step_rewards
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.validation import count
 
 LIMIT = 100
-"""Steps of an episode where neither settings nor environment have a limit."""
+"""Steps of an episode if neither settings nor environment have a limit."""
 MOST_ATOMS = 200
-"""Returns that a categorical value may have, unless told otherwise."""
+"""Atoms of a categorical value, unless `spacing` is given."""
 
 
 @dataclass(frozen=True)
@@ -23,92 +24,78 @@ class DeepSettings:
     """What a network is trained with; the defaults are those of `FAST`."""
 
     categorical: bool = True
-    """Whether values are distributions over returns; else numbers, trained with the Huber loss."""
+    """Whether values are distributions over returns, or else numbers with the Huber loss."""
     centred: bool = True
     """Whether the mean observation and the mean goal are subtracted from the inputs."""
     own_rewards: bool = False
-    """Whether the network learns the rewards of its task; else they are added afterwards."""
+    """Whether the network learns the rewards of its task; if not, they are added afterwards."""
     n_updates: int = 3_000
     """Gradient steps in all."""
     updates_per_iteration: int = 500
-    """Gradient steps of an iteration; after each, the network is scored and a checkpoint kept."""
+    """Gradient steps per iteration; after each iteration the network is scored and saved."""
     n_envs: int = 64
-    """Environments that are played at once."""
+    """Copies of the environment that are played at once."""
     steps_per_update: float = 64.0
-    """Steps of an environment for each gradient step."""
+    """Environment steps per gradient step."""
     learning_starts: int = 12_800
-    """Steps at random before the first gradient step."""
+    """Random steps before the first gradient step."""
     replay_size: int = 300_000
-    """Transitions that are remembered."""
+    """Transitions in the replay buffer."""
     batch_size: int = 64
-    """Transitions in a gradient step; each is used for all goals met."""
+    """Transitions per gradient step; each is used for all goals met."""
     goals_per_update: int = 0
-    """Goals that a gradient step is for, sampled from those met; 0 means all."""
+    """Goals per gradient step, sampled from those met; 0 means all."""
     telling_share: float = 0.25
     """The share of a batch that is drawn from transitions into or out of goals."""
     learning_rate: float = 1e-3
     """Of Adam."""
     annealed: bool = True
-    """Whether the learning rate falls to 0, along a cosine, in the second half."""
+    """Whether the learning rate falls to 0, along a cosine, in the second half of training."""
     gradient_clip: float = 1.0
     """The largest norm of a gradient."""
     tau: float = 0.02
-    """How far the target network moves towards the network at each gradient step; 0 copies it as a
-    whole."""
+    """How far the target network moves towards the network at each gradient step; 0 copies it every
+    `target_interval` steps instead."""
     target_interval: int = 250
-    """With `tau` 0, gradient steps between two copies."""
+    """Gradient steps between two copies if `tau` is 0."""
     epsilon_end: float = 1.0
-    """ε at the end of its annealing from 1; 1 means that the agent acts at random."""
+    """ε after annealing from 1; 1 means that the agent always acts at random."""
     epsilon_steps: int = 100_000
     """Environment steps over which ε is annealed."""
     discount: float = 1.0
     """γ."""
     v_min: float | None = None
-    """The lowest return, which stands for never: r̄_MIN, as seen from the terminal reward.  By
+    """The lowest return, which stands for "never": r̄_MIN, relative to the terminal reward.  By
     default what an episode of `max_episode_steps` costs."""
     v_max: float | None = None
     """The highest return; by default 0, or with `own_rewards` what the best goal pays."""
     spacing: float | None = None
-    """Between two returns of a categorical value; by default the cost of a step, which makes
-    backups exact."""
+    """Between two atoms of a categorical value; by default the cost of a step, which makes backups
+    exact."""
     max_episode_steps: int | None = None
-    """Steps after which an episode of training is given up; by default the environment's own limit,
-    or 100."""
+    """Steps after which an episode of training is truncated; by default the environment's own
+    limit, or 100."""
     threads: int = 2
-    """Threads of torch; the same weights need the same number."""
+    """Threads of torch; equal weights need an equal number of threads."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
-        for name in (
-            "n_updates",
-            "updates_per_iteration",
-            "n_envs",
-            "learning_starts",
-            "replay_size",
-            "batch_size",
-            "target_interval",
-            "epsilon_steps",
-            "threads",
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {value!r}, expected a whole number of at least 1")
-        some = self.goals_per_update
-        if isinstance(some, bool) or not isinstance(some, int) or some < 0:
-            raise ValueError(f"goals_per_update is {some!r}, expected a whole number, 0 for all")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type == "int" or (field.name == "max_episode_steps" and value is not None):
+                least = 0 if field.name == "goals_per_update" else 1
+                object.__setattr__(self, field.name, count(value, field.name, least=least))
         for name in ("telling_share", "tau", "epsilon_end", "discount"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected one in [0, 1]")
         for name in ("steps_per_update", "learning_rate", "gradient_clip"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a positive number")
-        if self.max_episode_steps is not None:
-            count(self.max_episode_steps, "max_episode_steps")
         if self.updates_per_iteration * self.steps_per_update < self.n_envs:
             raise ValueError(
-                f"an iteration of {self.updates_per_iteration} gradient steps plays "
-                f"{self.steps_per_update:g} environment steps for each, less than one of each of "
-                f"the {self.n_envs} environments, so that nothing new would be seen; make "
+                f"an iteration of {self.updates_per_iteration} gradient steps with "
+                f"{self.steps_per_update:g} environment steps each is less than one step of each "
+                f"of the {self.n_envs} environments, so nothing new would be seen; make "
                 f"iterations longer"
             )
         if self.resolved:
@@ -116,7 +103,7 @@ class DeepSettings:
 
     @property
     def resolved(self) -> bool:
-        """Whether nothing is left to be taken from an environment."""
+        """Whether nothing is left to take from an environment."""
         numbers = (self.v_min, self.v_max, self.spacing, self.max_episode_steps)
         return all(number is not None for number in numbers)
 
@@ -133,12 +120,19 @@ class DeepSettings:
             raise ValueError(f"spacing is {spacing!r}, expected a positive number")
         if not -math.inf < v_min < v_max < math.inf:
             raise ValueError(f"v_min = {v_min} is not below v_max = {v_max}, both finite")
-        n_apart = (v_max - v_min) / spacing
-        if self.categorical and (round(n_apart) < 1 or abs(n_apart - round(n_apart)) > 1e-6):
-            raise ValueError(
-                f"spacing = {spacing} does not divide the returns from v_min = {v_min} to "
-                f"v_max = {v_max}, {n_apart:g} times; choose a whole number of times"
-            )
+        if self.categorical:
+            n_intervals(v_min, v_max, spacing)
+
+
+def n_intervals(v_min: float, v_max: float, spacing: float) -> int:
+    """The number of spacings from v_min to v_max, which must be whole."""
+    n = (v_max - v_min) / spacing
+    if round(n) < 1 or abs(n - round(n)) > 1e-6:
+        raise ValueError(
+            f"spacing = {spacing} does not divide the returns from v_min = {v_min} to v_max = "
+            f"{v_max}: that is {n:g} times; choose a whole number of times"
+        )
+    return round(n)
 
 
 FAST = DeepSettings()
@@ -158,10 +152,10 @@ PAPER = DeepSettings(
 
 
 def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSettings:
-    """The settings with the limits of an environment: what steps cost, and how many there may be.
+    """The settings completed for an environment: what steps cost, and how long episodes are.
 
-    What steps cost is seen in a short look at the environment, acting at random.  "Never" is so low
-    that the worst way to any goal is better: v_min + r_U ≤ r_∅ − cost · max_episode_steps.
+    The cost of steps is found by acting at random for a moment.  "Never" is so low that the worst
+    path to any goal is better: v_min + r_U ≤ r_∅ − cost · max_episode_steps.
     """
     if settings.resolved:
         return settings

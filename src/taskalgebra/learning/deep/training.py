@@ -1,10 +1,8 @@
-"""From an open world to networks that compose (Section 5).
+"""From an environment to networks that compose (Section 5).
 
-`train` learns the base tasks of an environment by extended deep Q-learning.  Where all tasks share
-their absorbing states, one network learns the return to every goal, and serves every task.  Where
-they do not, or where the settings ask for it as the paper does, each base task has its own.
-
-A directory keeps one checkpoint per network.  A training that was stopped resumes from there.
+`train` learns the base tasks of an environment by extended deep Q-learning.  If all tasks share
+their absorbing states, one network learns the return to every goal and serves every task.  If they
+do not, or if the settings ask for it as the paper does, each base task has a network of its own.
 """
 
 from __future__ import annotations
@@ -53,18 +51,16 @@ def train(
         env: where to learn.
         tasks: the base tasks, by name.
         network: makes a network; see `networks`.
-        settings: of the learner; what they leave open is taken from the environment.
+        settings: what they leave open is taken from the environment.
         seed: equal seeds train equal weights, on one machine.
-        folder: for checkpoints; a training that is there already resumes.
-        start: a network to start from, trained in a world that looks the same.  One of the same
-            kind is trained further; its first actions must be those of this world.  A planning
-            network takes what an egocentric one sees, and trains that no further.
-        score: how good networks are; by default the mean score of the base tasks in 200 episodes.
-            The best weights are kept.
-        listener: told after every iteration.
+        folder: keeps one checkpoint per network; a training that was stopped resumes from there.
+        start: a network to start from; see `DeepQ`.
+        score: rates networks; by default the mean score of the base tasks in 200 episodes.  The
+            best weights are kept.
+        listener: called after every iteration.
 
     Returns:
-        The networks, and for each how its training went.
+        The networks, and the progress of each training.
 
     Raises:
         ValueError: some goal was never met, so that nothing is known about it; or the tasks or
@@ -84,9 +80,25 @@ def train(
         if start is not None:
             training.trainer.start_from(start)
         path = None if folder is None else folder / f"{quote(name, safe=' ')}.safetensors"
-        told = _Told(name, i, len(trainings), settings.n_updates, listener)
+
+        def report(
+            trainer: Trainer, loss: float, points: float, name: str = name, i: int = i
+        ) -> None:
+            done = i + trainer.n_updates / settings.n_updates
+            listener(
+                Event(
+                    name,
+                    done / len(trainings),
+                    n_steps=trainer.n_steps,
+                    n_updates=trainer.n_updates,
+                    n_goals=len(trainer.goals.numbers),
+                    loss=loss,
+                    score=points,
+                )
+            )
+
         try:
-            went[name] = training.run(path, score or base_score(env), told)
+            went[name] = training.run(path, score or base_score(env), report)
         finally:
             training.trainer.env.close()
         trained[name] = training.family(best=True)
@@ -108,7 +120,7 @@ def _check(env: GoalEnv, tasks: Mapping[str, Task], settings: DeepSettings) -> N
     for name, task in tasks.items():
         if task.space is not space:
             raise ValueError(
-                f"task {name!r} belongs to another space than the world; make it with "
+                f"task {name!r} belongs to another space than the environment; make it with "
                 f"space.task(...) of the environment's own space"
             )
     if not settings.categorical:
@@ -119,39 +131,14 @@ def _check(env: GoalEnv, tasks: Mapping[str, Task], settings: DeepSettings) -> N
     v_min, v_max, _ = settings.returns
     if not v_min <= least <= most <= v_max:
         raise ValueError(
-            f"goals pay from {least:g} to {most:g}, beyond the returns from v_min = {v_min:g} to "
-            f"v_max = {v_max:g} that a value may have; choose wider ones"
-        )
-
-
-@final
-class _Told:
-    """Tells a listener about one of several trainings, each as long as the others."""
-
-    def __init__(
-        self, what: str, before: int, n_networks: int, n_updates: int, listener: Listener
-    ) -> None:
-        self.what, self.before, self.n_networks = what, before, n_networks
-        self.n_updates, self.listener = n_updates, listener
-
-    def __call__(self, trainer: Trainer, loss: float, score: float) -> None:
-        share = (self.before + trainer.n_updates / self.n_updates) / self.n_networks
-        self.listener(
-            Event(
-                self.what,
-                share,
-                n_steps=trainer.n_steps,
-                n_updates=trainer.n_updates,
-                n_goals=len(trainer.goals.numbers),
-                loss=loss,
-                score=score,
-            )
+            f"goals pay from {least:g} to {most:g}, which is outside the returns from v_min = "
+            f"{v_min:g} to v_max = {v_max:g}; choose a wider range"
         )
 
 
 @final
 class Training:
-    """One network in training, for the tasks that it will serve."""
+    """The training of one network, for the tasks that it will serve."""
 
     def __init__(
         self,
@@ -162,7 +149,7 @@ class Training:
         settings: DeepSettings,
         seed: int,
     ) -> None:
-        """Set the environments up."""
+        """Set up the copies and the trainer."""
         self.env, self.tasks, self.network, self.settings = env, dict(tasks), network, settings
         self.playing = playing
         copies = env.vector(
@@ -172,7 +159,7 @@ class Training:
         self.progress = checkpoint.Progress()
 
     def run(
-        self, path: Path | None, score: Score, told: Callable[[Trainer, float, float], None]
+        self, path: Path | None, score: Score, report: Callable[[Trainer, float, float], None]
     ) -> checkpoint.Progress:
         """Train to the end, from the checkpoint if there is one."""
         if path is not None:
@@ -184,13 +171,13 @@ class Training:
             if path.exists():
                 self.progress = checkpoint.resume(path, self.trainer)
         start = time.perf_counter()
-        for iteration in self.trainer.iterations():
+        for loss in self.trainer.iterations():
             self.progress.seconds += time.perf_counter() - start
             points = score(self.family(best=False))
-            self.progress.note(iteration.n_updates, points, weights_of(self.trainer.network))
+            self.progress.add(self.trainer.n_updates, points, weights_of(self.trainer.network))
             if path is not None:
                 checkpoint.save(path, self.trainer, self.progress)
-            told(self.trainer, iteration.loss, points)
+            report(self.trainer, loss, points)
             start = time.perf_counter()
         self._require_goals()
         return self.progress
@@ -227,8 +214,8 @@ class Training:
         names = list(named)
         for number, paid in zip(goals.numbers, goals.rewards, strict=True):
             for k, (name, task) in enumerate(self.tasks.items()):
-                told = len(paid) == len(names) and name in names and named[name] == task
-                rewards[k, number] = paid[names.index(name)] if told else task.goal_reward[number]
+                seen = len(paid) == len(names) and named.get(name) == task
+                rewards[k, number] = paid[names.index(name)] if seen else task.goal_reward[number]
         return rewards
 
     def _require_goals(self) -> None:
@@ -245,7 +232,7 @@ class Training:
 
 
 def base_score(env: GoalEnv) -> Score:
-    """The mean over base tasks of the share of the optimum, or of the return if it is unknown."""
+    """The mean over base tasks of the score, or of the return if the optimum is unknown."""
 
     def score(family: NetworkFamily) -> float:
         points = []

@@ -1,40 +1,48 @@
 """Universal value function approximators: networks from (state, goal) to Q̄ (Schaul et al. 2015).
 
 Every network takes B states and G goals, both as observations, and yields outputs `[B, G, A, n]`
-for all pairs; what the n outputs of a value mean is up to a `Head`.  States and goals are encoded
-once each, so that a batch for all goals costs little more than for one.
+for all pairs.  States and goals are encoded once each, so that a batch for all goals costs little
+more than for one.  Our own networks for images are in `cell_networks` and `planning_network`.
 
-- `PaperNetwork`: the convolutional network of the supplement, on state and goal as six channels.
-- `VectorNetwork`: for observations that are vectors.
+**Heads** say what the n outputs of a value mean.  With γ = 1 a network trained on numbers drifts:
+nothing pulls a value back.  So a value is held as a distribution over a fixed row of returns, the
+atoms (Bellemare, Dabney and Munos 2017).  The lowest atom stands for "never", the penalty r̄_MIN of
+Definition 2; a return cannot fall below it, and values stay bounded.  Where every step costs the
+distance between two atoms, the backup
 
-Our own networks for images are in `cell_networks` and `planning_network`.
+    target = r + Z(s', g, a*),   a* = argmax_a E[Z(s', g, a)]
+
+moves a distribution by one atom, exactly.  `Scalar` is the plain alternative of the paper: one
+number per value, and the Huber loss.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from taskalgebra.learning.deep.settings import DeepSettings, n_intervals
+
 
 class UVFA(nn.Module):
-    """A network over states and goals, with inputs that are centred.
+    """A network over states and goals, with centred inputs.
 
     `state_mean` and `goal_mean` are subtracted from the inputs: goals are often nearly the same
-    image, and what they share would hide in what they differ.
+    image, and what they share would hide how they differ.
     """
 
     state_mean: Tensor
     goal_mean: Tensor
-    sizes: tuple[int, int]  # actions, and outputs for the value of each
     needs_start = False  # whether it can be trained only after `take_from`
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
         """Take inputs of this shape; the means are 0 until `centre` is called."""
         super().__init__()
+        self.sizes = (n_actions, n_outputs)  # outputs per value
         self.register_buffer("state_mean", torch.zeros(shape))
         self.register_buffer("goal_mean", torch.zeros(shape))
 
@@ -45,7 +53,7 @@ class UVFA(nn.Module):
     def model_loss(
         self, states: Tensor, actions: Tensor, next_states: Tensor, over: Tensor
     ) -> Tensor:
-        """The loss of what a network says about single steps; 0 where it says nothing.
+        """The loss of what a network predicts about single steps; 0 if it predicts nothing.
 
         Args:
             states: `[B, ...]`, s.
@@ -56,11 +64,11 @@ class UVFA(nn.Module):
         return torch.zeros((), device=states.device)
 
     def take_from(self, other: UVFA) -> None:
-        """Take the weights of another network, of its last layer those of the first actions.
+        """Take the weights of another network; from its last layer, those of the first actions.
 
         Raises:
-            ValueError: it is of another kind, for other observations or other returns, or knows
-                fewer actions.
+            ValueError: it is of another kind, for other observations or returns, or has fewer
+                actions.
         """
         mine, theirs = type(self).__name__, type(other).__name__
         if mine != theirs:
@@ -74,7 +82,7 @@ class UVFA(nn.Module):
         (n_actions, n_outputs), (own_actions, own_outputs) = other.sizes, self.sizes
         if n_outputs != own_outputs:
             raise ValueError(
-                f"cannot start from a network with {n_outputs} outputs for a value; this one has "
+                f"cannot start from a network with {n_outputs} outputs per value; this one has "
                 f"{own_outputs}: use the same v_min, v_max and spacing"
             )
         if n_actions < own_actions:
@@ -87,14 +95,14 @@ class UVFA(nn.Module):
         self.load_state_dict(weights)
 
     def check_steps(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
-        """Refuse to learn from steps of which the network makes no sense, before it is trained.
+        """Refuse, before training, steps that the network can make no sense of.
 
         Raises:
             ValueError: what the network was started from does not suit this world.
         """
 
     def centre(self, states: Tensor, goals: Tensor) -> None:
-        """Take the means of the inputs from examples."""
+        """Set the means of the inputs from examples."""
         self.state_mean.copy_(states.double().mean(0))
         self.goal_mean.copy_(goals.double().mean(0))
 
@@ -113,10 +121,9 @@ class PaperNetwork(UVFA):
     """
 
     def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
-        """Layers of the sizes in the supplement; 84 × 84 images give its 3,136 features."""
-        super().__init__(shape)
+        """Make layers of the supplement's sizes; 84 × 84 images give its 3,136 features."""
+        super().__init__(shape, n_actions, n_outputs)
         height, width, channels = shape
-        self.sizes = (n_actions, n_outputs)
         self.first = nn.Conv2d(2 * channels, 32, 8, stride=4)
         self.second = nn.Conv2d(32, 64, 4, stride=2)
         self.third = nn.Conv2d(64, 64, 3)
@@ -139,24 +146,23 @@ class PaperNetwork(UVFA):
 
 @final
 class UserNetwork(UVFA):
-    """A module of the user's own, with inputs that are centred, bytes scaled to [0, 1]."""
+    """A module of the user's own, with centred inputs, bytes scaled to [0, 1]."""
 
     def __init__(
         self, module: nn.Module, shape: tuple[int, ...], n_actions: int, n_outputs: int
     ) -> None:
         """Wrap the module."""
-        super().__init__(shape)
-        self.sizes = (n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs)
         self.module = module
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
-        """What the module says, checked."""
+        """The module's outputs, with their shape checked."""
         outputs = self.module(_floats(states, self.state_mean), _floats(goals, self.goal_mean))
         expected = (len(states), len(goals), *self.sizes)
         if tuple(outputs.shape) != expected:
             raise ValueError(
                 f"the network gave outputs of shape {tuple(outputs.shape)}, expected {expected}: "
-                f"states, goals, actions, outputs of a value"
+                f"states, goals, actions, outputs per value"
             )
         return outputs  # type: ignore[no-any-return]
 
@@ -172,14 +178,13 @@ def _floats(inputs: Tensor, mean: Tensor) -> Tensor:
 
 @final
 class VectorNetwork(UVFA):
-    """Two hidden layers over state and goal vectors; the product of both is what is compared."""
+    """Two hidden layers over state and goal vectors, and over their product."""
 
     HIDDEN = 128
 
     def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
         """Layers for vectors of this length."""
-        super().__init__(shape)
-        self.sizes = (n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs)
         self.of_state = nn.Linear(shape[0], self.HIDDEN)
         self.of_goal = nn.Linear(shape[0], self.HIDDEN)
         self.first = nn.Linear(3 * self.HIDDEN, self.HIDDEN)
@@ -195,3 +200,102 @@ class VectorNetwork(UVFA):
         x = torch.relu(self.first(torch.relu(torch.cat(parts, 2))))
         x = self.last(torch.relu(self.second(x)))
         return x.view(*shape[:2], *self.sizes)  # type: ignore[no-any-return]
+
+
+class Head(ABC):
+    """What a network's outputs mean: n numbers per goal and action."""
+
+    n_outputs: int
+    v_min: float
+
+    @abstractmethod
+    def values(self, outputs: Tensor) -> Tensor:
+        """The expected return, `[..., n] → [...]`."""
+
+    @abstractmethod
+    def backup(self, outputs: Tensor, reward: Tensor, discount: float) -> Tensor:
+        """The target r + γ Z(s', g, a*) from outputs `[B, G, A, n]` and rewards `[B]`."""
+
+    @abstractmethod
+    def certain(self, returns: Tensor) -> Tensor:
+        """The target of a known return, `[...] → [..., n]`."""
+
+    @abstractmethod
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
+        """The mean loss of outputs against targets, both `[B, G, n]`."""
+
+    def _of_best(self, outputs: Tensor) -> Tensor:
+        """The outputs of the greedy action of every goal, `[B, G, n]`."""
+        best = self.values(outputs).argmax(-1, keepdim=True)
+        chosen = best[..., None].expand(*best.shape, outputs.shape[-1])
+        return outputs.gather(2, chosen).squeeze(2)
+
+
+@final
+class Categorical(Head):
+    """A distribution over evenly spaced returns."""
+
+    def __init__(self, v_min: float, v_max: float, spacing: float) -> None:
+        """Lay out the atoms; `v_min` stands for never."""
+        self.v_min, self.v_max, self.spacing = v_min, v_max, spacing
+        self.n_outputs = n_intervals(v_min, v_max, spacing) + 1
+        self.atoms = v_min + spacing * torch.arange(self.n_outputs)
+
+    def values(self, outputs: Tensor) -> Tensor:
+        """Σ_i p_i z_i with p the softmax of the outputs."""
+        return torch.softmax(outputs, -1) @ self.atoms.to(outputs.device)
+
+    def backup(self, outputs: Tensor, reward: Tensor, discount: float) -> Tensor:
+        """Move every atom to r + γ z, and share it between the two atoms around that."""
+        chances = torch.softmax(self._of_best(outputs), -1)
+        moved = reward[:, None] + discount * self.atoms.to(outputs.device)
+        moved[:, 0] = self.v_min  # "never" stays never, whatever it costs to wait for it
+        return torch.bmm(chances, self._shares(moved))
+
+    def certain(self, returns: Tensor) -> Tensor:
+        """All mass on one return, or on the two atoms around it."""
+        return self._shares(returns)
+
+    def _shares(self, returns: Tensor) -> Tensor:
+        """The share of every atom in a return, `[...] → [..., n]`; beyond the ends, the last."""
+        clipped = returns.clamp(self.v_min, self.v_max)[..., None]
+        apart = (clipped - self.atoms.to(returns.device)).abs() / self.spacing
+        return (1.0 - apart).clamp(min=0.0)
+
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
+        """The cross entropy."""
+        return -(target * torch.log_softmax(outputs, -1)).sum(-1).mean()
+
+
+@final
+class Scalar(Head):
+    """One number per value."""
+
+    n_outputs = 1
+
+    def __init__(self, v_min: float) -> None:
+        """No target falls below `v_min`."""
+        self.v_min = v_min
+
+    def values(self, outputs: Tensor) -> Tensor:
+        """The outputs themselves."""
+        return outputs.squeeze(-1)
+
+    def backup(self, outputs: Tensor, reward: Tensor, discount: float) -> Tensor:
+        """The target r + γ max_a Q̄(s', g, a)."""
+        best = outputs.squeeze(-1).max(-1).values
+        return (reward[:, None] + discount * best).clamp(min=self.v_min)[..., None]
+
+    def certain(self, returns: Tensor) -> Tensor:
+        """The return itself."""
+        return returns[..., None]
+
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
+        """The Huber loss."""
+        return functional.smooth_l1_loss(outputs, target)
+
+
+def head_of(settings: DeepSettings) -> Head:
+    """What the outputs of a network mean, as its settings say."""
+    v_min, v_max, spacing = settings.returns
+    return Categorical(v_min, v_max, spacing) if settings.categorical else Scalar(v_min)

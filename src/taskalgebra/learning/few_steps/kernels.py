@@ -1,12 +1,11 @@
-"""The compiled parts of learning with few steps: the world behind its door, and the agent.
+"""The compiled parts of learning with few steps: the simulator, and the agent.
 
-**The door.**  A `Simulator` holds the world.  Only three functions read its arrays: `reset`, `step`
-and `terminal_reward`.  All others are the agent's, and know the world by what these return.
+A `Simulator` holds the world.  Only three functions read its arrays: `reset`, `step` and
+`terminal_reward`.  All others are the agent's, and know the world by what these return.
 
-**The agent** keeps a `Memory` of what it saw, in arrays whose sizes S and A are all that it is told
-beforehand.  Its values are held by *lanes*, `q[S, A, L]`.  A lane is one goal g with one terminal
-reward r(g): tasks that pay the same for g and learn from the same experience learn the same slice
-of g, so that each is kept once.
+The agent keeps a `Memory` of what it saw; the sizes S and A are all that it knows beforehand.  Its
+values are held by *lanes*, `q[S, A, L]`.  A lane is one goal g with one terminal reward r(g): tasks
+that pay the same for g and learn from the same experience share the slice of g.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from taskalgebra.compiled import kernel
 from taskalgebra.worlds.chance import State, uniform
 
 NOWHERE = -1
-"""No state, no goal, no action: between episodes, before an end, when there is no way."""
+"""No state, goal or action: between episodes, before an end, if there is no path."""
 
 
 class Simulator(NamedTuple):
-    """A deterministic world, seen by the agent only through the functions below."""
+    """A deterministic world; the agent sees it only through the three functions below."""
 
     next_state: IntArray  # [S, A]
     step_reward: Array  # [S, A]
@@ -51,35 +50,35 @@ def step(world: Simulator, s: int, a: int) -> tuple[int, float, int]:
 
 @kernel
 def terminal_reward(world: Simulator, lane: int) -> float:
-    """What a task of this lane pays; asked only when an episode has just ended in its goal."""
+    """What tasks of this lane pay; called only when an episode has just ended in its goal."""
     return float(world.lane_reward[lane])
 
 
 class Memory(NamedTuple):
-    """All that the agent saw; where a pair was never tried, its entries mean nothing."""
+    """All that the agent saw; entries of pairs that were never tried mean nothing."""
 
     known: BoolArray  # [S, A], whether the outcome of a pair is known
     tried: NDArray[np.int64]  # [S, A], how often a pair was tried for the tasks at hand
     next_of: IntArray  # [S, A]
     reward_of: Array  # [S, A]
     end_of: IntArray  # [S, A], the goal in which the pair ended an episode, or −1
-    paid: Array  # [L, A], the terminal reward that was paid for each last action
-    met: BoolArray  # [S], whether the agent ever stood there
+    paid: Array  # [L, A], the terminal reward paid for each last action
+    met: BoolArray  # [S], whether the agent was ever there
 
 
 class Values(NamedTuple):
-    """What the agent learns as it goes, and what its examiner compares that with."""
+    """What the agent learns on the way, and what its examiner compares that with."""
 
     lane_goal: IntArray  # [L]
     q: Array  # [S, A, L]
     v: Array  # [S, L], max_a Q
     learned: BoolArray  # [L], whether the lane's goal was met, so that it is learned
-    ground: Array  # [L], V̄(g, g), on which the slice of g stands
-    optimum: Array  # [S, A, L], or of size 0 where there is no examiner
+    ground: Array  # [L], V̄(g, g), the offset of the slice of g
+    optimum: Array  # [S, A, L], or of size 0 without an examiner
 
 
 class Rules(NamedTuple):
-    """How the agent behaves, and when it stops; see `taskalgebra.learning.few_steps.learner`."""
+    """How the agent behaves, and when it stops; see `taskalgebra.learning.few_steps.master`."""
 
     explore: bool
     replay: bool
@@ -96,7 +95,7 @@ class Tally(NamedTuple):
 
     steps: int
     episodes: int
-    given_up: int  # episodes that were broken off because nothing new and no goal was in reach
+    given_up: int  # episodes broken off because nothing new and no goal was in reach
     finished: bool  # whether the agent was done before the limit
 
 
@@ -115,7 +114,7 @@ def blank_memory(n_states: int, n_actions: int, n_lanes: int) -> Memory:
 
 
 def values_from(memory: Memory, lane_goal: IntArray, q: Array, optimum: Array) -> Values:
-    """Values that begin with a table; the goals that the memory knows are learned at once."""
+    """Values that start from a table; goals that the memory knows are learned at once."""
     v = q.max(axis=1)
     goal_of_state = memory.end_of.max(axis=1)
     learned = np.isin(lane_goal, goal_of_state)
@@ -133,11 +132,11 @@ def interact(
 
     With replay the agent is done when nothing that it met is left untried, and it has met all
     states or `patience` resets in a row have brought no new one.  Its values are found afterwards,
-    by `taskalgebra.learning.few_steps.replay`.  Without replay it learns as it goes, and an
-    examiner, who knows the optimum, says when all values are right; the agent cannot know.
+    by `taskalgebra.learning.few_steps.replay`.  Without replay it learns on the way, and an
+    examiner who knows the optimum says when all values are right; the agent cannot know.
 
-    Every call costs two counts of references for each array that is passed, some nanoseconds each,
-    so a step calls no more functions than it must.
+    Every call updates two reference counts per array argument, some nanoseconds each, so a step
+    calls no more functions than it must.
     """
     steps, episodes, given_up, episode_steps, fruitless = 0, 0, 0, 0, 0
     level, n_open = 0, 0  # n_open: pairs of met states tried at most `level` times
@@ -244,10 +243,10 @@ def _collect(world: Simulator, memory: Memory, lane_goal: IntArray, goal: int, a
 
 @kernel
 def way_on(memory: Memory, s: int, level: int) -> int:
-    """The first action on the shortest known way to a pair tried at most `level` times.
+    """The first action on the shortest known path to a pair tried at most `level` times.
 
-    Where no such pair can be reached, the way to the nearest goal, so that the next episode may
-    begin elsewhere; where no goal can be reached either, NOWHERE.
+    If no such pair can be reached, on the path to the nearest goal, so that the next episode may
+    begin elsewhere; if no goal can be reached either, NOWHERE.
     """
     a = _first_action(memory, s, level, False)
     return a if a != NOWHERE else _first_action(memory, s, level, True)
@@ -255,13 +254,13 @@ def way_on(memory: Memory, s: int, level: int) -> int:
 
 @kernel
 def _first_action(memory: Memory, s: int, level: int, ending: bool) -> int:
-    """Breadth-first search in the known transitions; of equally near pairs the first found.
+    """Breadth-first search in the known transitions; of equally near pairs, the first found.
 
-    It looks for a pair tried at most `level` times, or for one that is known to end an episode.
-    States are searched in the order in which they are reached, actions by their numbers.
+    It looks for a pair tried at most `level` times or, with `ending`, for one that is known to end
+    an episode.
     """
     n_states, n_actions = memory.tried.shape
-    origin = np.full(n_states, NOWHERE, np.int64)  # the first action on the way to each state
+    origin = np.full(n_states, NOWHERE, np.int64)  # the first action on the path to each state
     queue = np.empty(n_states, np.int64)
     queue[0] = s
     head, tail = 0, 1
@@ -270,10 +269,10 @@ def _first_action(memory: Memory, s: int, level: int, ending: bool) -> int:
         head += 1
         for a in range(n_actions):
             if ending:
-                wanted = memory.known[u, a] and memory.end_of[u, a] >= 0
+                found = memory.known[u, a] and memory.end_of[u, a] >= 0
             else:
-                wanted = memory.tried[u, a] <= level
-            if wanted:
+                found = memory.tried[u, a] <= level
+            if found:
                 return a if u == s else origin[u]
         for a in range(n_actions):
             t = memory.next_of[u, a]
@@ -288,8 +287,8 @@ def _first_action(memory: Memory, s: int, level: int, ending: bool) -> int:
 def _update(memory: Memory, values: Values, rules: Rules, s: int, a: int) -> int:
     """Algorithm 1 with α = 1 for one transition: Q(s, g, a) ← target(g) for every goal met.
 
-    `v` holds max_a Q, so that an update which changes nothing, as most do, costs little.  Returns
-    by how much the number of wrong entries changed.
+    `v` holds max_a Q, so that an update that changes nothing, as most do, costs little.  Returns by
+    how much the number of wrong entries changed.
     """
     q, v, lane_goal = values.q, values.v, values.lane_goal
     end, t, reward = memory.end_of[s, a], memory.next_of[s, a], memory.reward_of[s, a]
@@ -319,7 +318,7 @@ def _update(memory: Memory, values: Values, rules: Rules, s: int, a: int) -> int
 
 @kernel
 def _differs(reward: float, later: Array, now: Array) -> bool:
-    """Whether r + V(s') differs from Q(s, a) in any lane; without branches, so that it is quick."""
+    """Whether r + V(s') differs from Q(s, a) in any lane; without branches, for speed."""
     differs = False
     for lane in range(now.size):
         differs |= reward + later[lane] != now[lane]
@@ -333,8 +332,8 @@ def _move_slices(memory: Memory, values: Values, rules: Rules, s: int, goal: int
         Q̄(s, g, a) = G*(s:g, a) + V̄(g, g)    (Corollary 1)
 
     So a new V̄(g, g) moves the slice as a whole, except for states in which episodes end: they pay
-    r̄_MIN.  Left to itself, Q-learning would lower values that are too high by one step reward each
-    time round a cycle.  States that cannot reach g pay r̄_MIN as well, but the agent does not know
+    r̄_MIN.  Without this, Q-learning would lower values that are too high by one step reward per
+    round of a cycle.  States that cannot reach g pay r̄_MIN as well, but the agent does not know
     which they are; if there are any, learning corrects them.
 
     Returns by how much the number of wrong entries changed.

@@ -1,8 +1,8 @@
 """Exact values from a memory: every stored transition is replayed for every goal, backwards.
 
 A plain form of prioritised sweeping (Moore and Atkeson 1993), for deterministic worlds and α = 1: a
-state is replayed when a value behind it has risen, first come first served.  Values start at −∞ and
-only rise.  So they are right also where steps cost nothing, and stay −∞ where no goal was reached.
+state is replayed when the value of a successor has risen, first come first served.  Values start at
+−∞ and only rise.  So they are right even if steps cost nothing, and stay −∞ if no goal was reached.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from taskalgebra.compiled import kernel
 from taskalgebra.learning.few_steps.kernels import NOWHERE, Memory
 
 ROUNDING = 1e-12
-"""Values that rise by less, relative to max(1, |value|), do not rise."""
+"""A rise by less, relative to max(1, |value|), does not count."""
 
 
 @kernel
@@ -36,8 +36,8 @@ def replayed(
 
     A transition that ended an episode counts r(g) in the lanes of that goal and r̄_MIN in others.
     The goal of the lane itself comes first, since few values rise again after that.  Then
-    q[s, a, lane] is r(s, a) + V(s'); pairs never tried are left as they are.  `offset`, `source`
-    and `edge` are the stored transitions by their successors.
+    q[s, a, lane] is r(s, a) + V(s'); pairs never tried are left unchanged.  `offset`, `source` and
+    `edge` are the stored transitions by their successors.
 
     Returns:
         A state whose value rises for ever, because a cycle of positive sum leads there; or NOWHERE.
@@ -61,7 +61,7 @@ def replayed(
 def _rise_at_ends(
     memory: Memory, goal: int, own: bool, paid: Array, r_bar_min: float, v: Array
 ) -> NDArray[np.int64]:
-    """Raise V where episodes ended in this goal, or if not `own` in another: where did it rise?"""
+    """Raise V where episodes ended in this goal or, if not `own`, in another; where it rose."""
     rose = np.empty(v.size, np.int64)
     n_rose = 0
     for s in range(v.size):
@@ -80,7 +80,7 @@ def _rise_at_ends(
 def _fill(memory: Memory, goal: int, paid: Array, r_bar_min: float, v: Array, q: Array) -> int:
     """Q(s, a) = r(s, a) + V(s') for every pair that was tried; NOWHERE, or where V is too low.
 
-    V is too low only where a step on the spot pays: these are no part of the search backwards.
+    V is too low only where a step that stays in place pays: the backward search leaves those out.
     """
     for s in range(v.size):
         for a in range(paid.size):

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.learning.few_steps.learner import Ideas, Mastery, master
+from taskalgebra.learning.few_steps.master import Ideas, Mastery, master
 from taskalgebra.learning.q_learning import Settings
 from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, planned

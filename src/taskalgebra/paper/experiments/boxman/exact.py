@@ -51,7 +51,7 @@ class ExactSkills:
             )
         else:
             self.values = {
-                name: returns_by_touch(world, codes, world.wanted_by(task), v_min)
+                name: returns_by_touch(world, codes, world.desired_goals(task), v_min)
                 + task.goal_reward[:, None]
                 for name, task in tasks.items()
             }

@@ -126,7 +126,7 @@ def play_table(world: Boxman, codes: Codes, task: Task, q_bar: Array) -> Outcome
 
 def play_actions(world: Boxman, codes: Codes, task: Task, actions: NDArray[np.int64]) -> Outcome:
     """Play from every start by one action per cell, `[layouts, cells]`."""
-    desired = world.wanted_by(task)
+    desired = world.desired_goals(task)
     returns, goals, steps = follow(
         world.board,
         codes,
@@ -183,7 +183,7 @@ def aimed_score(world: Boxman, codes: Codes, task: Task, returns: Array, v_min: 
         returns: `[layouts, cells, G, A]`, the return to each goal before it pays.
         v_min: the return that stands for never.
     """
-    exact = returns_by_touch(world, layouts(world, codes), world.wanted_by(task), v_min)
+    exact = returns_by_touch(world, layouts(world, codes), world.desired_goals(task), v_min)
     best = np.broadcast_to(exact.max(axis=3), (len(codes), *exact.shape[1:3]))
     best = best[np.arange(len(codes)), codes[:, 0]]  # [N, G]
     scores = []

@@ -100,7 +100,7 @@ def _starts(
 ) -> Codes:
     """Starts that show something: far from desired objects and, on one layout, from each other."""
     distance = world.board.distance
-    desired = np.flatnonzero(world.wanted_by(agent.task)) + 2
+    desired = np.flatnonzero(world.desired_goals(agent.task)) + 2
     if anywhere:
         codes = starts(world, 50 * n, int(rng.integers(2**31)))
         far = distance[codes[:, :1], codes[:, desired]].min(axis=1) >= APART
@@ -131,7 +131,7 @@ def _episode(
         observation, reward, ended, _, info = world.step(agent.act(observation))
         earned += reward
         played.append(_standing(world))
-    return played, (round(earned, 9), round(best, 9), ended and bool(world.wanted[info["goal"]]))
+    return played, (round(earned, 9), round(best, 9), ended and bool(world.desired[info["goal"]]))
 
 
 def _standing(world: Boxman) -> tuple[int, int, str]:

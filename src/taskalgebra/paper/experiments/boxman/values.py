@@ -72,7 +72,7 @@ def run(
             desiring = [
                 text
                 for text, agent in zip(setting.tasks, agents, strict=True)
-                if world.wanted_by(agent.task)[number]
+                if world.desired_goals(agent.task)[number]
             ]
             objects.append((name, names[number], row, column, " ; ".join(desiring)))
     per_goal = [f"{kind} {goal}" for kind in ("learned", "exact") for goal in (*names, "max")]
@@ -123,7 +123,7 @@ def _errors(
     """How far values are off, on cells that an episode of the task can visit; and actions."""
     reachable = np.ones(world.board.n_cells, np.bool_)
     if world.by_touch:
-        reachable[code[0, 2:][world.wanted_by(task)]] = False
+        reachable[code[0, 2:][world.desired_goals(task)]] = False
     apart = np.abs(_by_goal(learned) - _by_goal(exact))[reachable]
     first = np.repeat(code, int(reachable.sum()), axis=0)
     first[:, 0] = np.flatnonzero(reachable)
