@@ -92,7 +92,7 @@ def blank_results(blank):
 def test_exact_returns_by_touch_are_those_of_planning(task):
     world = Boxman(**WORLDS["touch"])
     codes = boxman_tables.starts(world, 8, 1)
-    desired = world.wanted_by(world.tasks[task])
+    desired = world.desired_goals(world.tasks[task])
     found = returns_by_touch(world, codes, desired, LOW)
     for i, code in enumerate(codes):
         assert np.allclose(found[i], planned_returns(world, code, desired), rtol=0, atol=1e-12)
@@ -103,7 +103,7 @@ def test_an_object_behind_another_cannot_be_reached_by_touch():
     corner, beside, below = (world.board.cell(place) for place in ((1, 1), (1, 2), (2, 1)))
     others = [world.board.cell(place) for place in ((8, 5), (8, 6), (8, 7))]
     code = np.array([[30, 0, corner, beside, below, *others]], np.uint8)
-    squares = world.wanted_by(world.tasks["square"])
+    squares = world.desired_goals(world.tasks["square"])
     found = returns_by_touch(world, code, squares, -2)  # a whole number, on purpose
     assert found.dtype == np.float64
     away = np.setdiff1d(np.arange(58), [corner, beside, below])
