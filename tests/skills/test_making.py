@@ -131,7 +131,7 @@ REFUSED = {
     "few steps in an open world": (
         lambda: ta.learn(corridor_world(), learner=ta.FewSteps()),
         ValueError,
-        "open world.*QLearning where observations are numbered, else with DeepQ",
+        "open world.*QLearning if observations are numbered, else with DeepQ",
     ),
     "a class of learners": (
         lambda: ta.learn(ta.FourRooms(), learner=5),
