@@ -666,7 +666,7 @@ GOAL_WORLDS = {
     "a task of another world": (
         lambda: corridor_world().vector(1, task=corridor_world().space.universal),
         ValueError,
-        "belongs to another world",
+        "belongs to another space",
     ),
 }
 
