@@ -207,7 +207,7 @@ def test_every_task_has_an_expression_over_a_smallest_base():
     for task in SPACE.two_valued_tasks():
         found = expression_of(task, base)
         assert found.evaluate(base, universal=SPACE.universal, empty=SPACE.empty) == task
-    with pytest.raises(ValueError, match=r"wants goal 'A' but not 'B'.*tells them apart"):
+    with pytest.raises(ValueError, match=r"desires goal 'A' but not 'B'.*tells them apart"):
         expression_of(SPACE.task("A"), {"top": SPACE.from_labels(LABELS)["top"]})
 
 

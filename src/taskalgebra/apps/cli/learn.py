@@ -23,7 +23,7 @@ from taskalgebra.apps.cli.commands import (
     usual_episodes,
 )
 from taskalgebra.apps.cli.output import Output
-from taskalgebra.skills import catalogue
+from taskalgebra.skills import SHIPPED_AT, catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.learning.deep.settings import DeepSettings
@@ -125,7 +125,7 @@ def _networks(output: Output, name: str, preset: str, updates: int | None) -> Pl
     learner = DeepQ(
         chosen.network,
         settings=settings,
-        start=None if start is None else load(catalogue.SHIPPED_AT / start),
+        start=None if start is None else load(SHIPPED_AT / start),
     )
     return Plan(learner, family.FORMAT, ".safetensors")
 
