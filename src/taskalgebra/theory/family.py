@@ -83,6 +83,7 @@ class TableFamily(Family):
 
     values: tuple[TabularQ, ...]
     bounds: TableBounds
+    r_bar_min: float
 
     @classmethod
     def of(
@@ -91,7 +92,7 @@ class TableFamily(Family):
         tasks: Mapping[str, Task],
         tables: list[Array],
         *,
-        r_bar_min: float | None,
+        r_bar_min: float,
         error_bound: float | None,
     ) -> TableFamily:
         """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task."""
