@@ -50,7 +50,8 @@ class ShortestPaths:
         self.mdp = mdp
         self.step_reward = step_reward
         self.ending = mdp.ending
-        self.usable = _usable(mdp, self.ending)
+        # [S·A], whether a proper policy exists after every outcome of an action
+        self.usable = np.logical_and.reduceat(self.ending[mdp.successor], mdp.offset[:-1])
         self.duration = _certified_duration(mdp, self.usable, self.ending)
         self.component, self.inner = free_components(mdp, step_reward)
 
@@ -111,12 +112,6 @@ def bracketed_tables(
         _backup(mdp, step_reward, v_bar[t], goal_reward[t], r_bar_min) for t in range(n_tasks)
     ]
     return tables, error
-
-
-def _usable(mdp: FiniteMDP, ending: BoolArray) -> BoolArray:
-    """[S·A], whether a proper policy exists after every outcome of an action."""
-    usable: BoolArray = np.logical_and.reduceat(ending[mdp.successor], mdp.offset[:-1])
-    return usable
 
 
 def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) -> Array:

@@ -51,54 +51,44 @@ class Entry:
         return bool(self.recipes)
 
 
-_ANYWHERE = {"layout": "random"}
 _RECIPES = "taskalgebra.envs.boxman.recipes"
-ENTRIES: Mapping[str, Entry] = {
-    entry.name: entry
-    for entry in (
-        Entry(
-            "four-rooms",
-            "Four Rooms, one goal per room (Section 4)",
-            4,
-            ("top", "left"),
-            "FourRooms",
-        ),
-        Entry(
-            "forty-goals",
-            "Four Rooms with 40 goals (Section 4.2)",
-            40,
-            ("x1", "x2", "x3", "x4", "x5", "x6"),
-            "FourRooms",
-            {"n_goals": 40},
-        ),
-        Entry(
-            "boxman",
-            "the video game, as in the paper (Section 5)",
-            6,
-            ("blue", "square", "purple"),
-            "Boxman",
-            recipes=_RECIPES,
-        ),
-        Entry(
-            "boxman-random",
-            "the video game, objects anywhere",
-            6,
-            ("blue", "square", "purple"),
-            "Boxman",
-            _ANYWHERE,
-            _RECIPES,
-        ),
-        Entry(
-            "boxman-touch",
-            "the same, collected by touch (supplement)",
-            6,
-            ("purple", "blue", "square"),
-            "Boxman",
-            {**_ANYWHERE, "collect": "touch"},
-            _RECIPES,
-        ),
-    )
-}
+_KINDS = ("blue", "square", "purple")
+_ANYWHERE = {"layout": "random"}
+_ALL = (
+    Entry(
+        "four-rooms", "Four Rooms, one goal per room (Section 4)", 4, ("top", "left"), "FourRooms"
+    ),
+    Entry(
+        "forty-goals",
+        "Four Rooms with 40 goals (Section 4.2)",
+        40,
+        ("x1", "x2", "x3", "x4", "x5", "x6"),
+        "FourRooms",
+        {"n_goals": 40},
+    ),
+    Entry(
+        "boxman", "the video game, as in the paper (Section 5)", 6, _KINDS, "Boxman", {}, _RECIPES
+    ),
+    Entry(
+        "boxman-random",
+        "the video game, objects anywhere",
+        6,
+        _KINDS,
+        "Boxman",
+        _ANYWHERE,
+        _RECIPES,
+    ),
+    Entry(
+        "boxman-touch",
+        "the same, collected by touch (supplement)",
+        6,
+        ("purple", "blue", "square"),
+        "Boxman",
+        {**_ANYWHERE, "collect": "touch"},
+        _RECIPES,
+    ),
+)
+ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in _ALL}
 SHIPPED = tuple(name for name, entry in ENTRIES.items() if entry.networks)
 """The skills that come with the library."""
 

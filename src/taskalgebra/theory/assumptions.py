@@ -62,16 +62,7 @@ class AssumptionReport(Mapping[str, Finding]):
             "holds": self.holds,
             "boolean_algebra": self.boolean_algebra,
             "zero_shot_optimal": self.zero_shot_optimal,
-            "findings": [
-                {
-                    "name": f.name,
-                    "paper": f.paper,
-                    "holds": f.holds,
-                    "detail": f.detail,
-                    "offender": dict(f.offender),
-                }
-                for f in self.findings
-            ],
+            "findings": [{**vars(f), "offender": dict(f.offender)} for f in self.findings],
         }
 
     @property
@@ -88,11 +79,11 @@ class AssumptionReport(Mapping[str, Finding]):
             verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
         if not self[DETERMINISTIC].holds:
             verdict += (
-                " In a random world so may those of base tasks: an agent that must not end in a "
-                "wrong goal avoids risks that the task does not mind."
+                " In a stochastic world so may those of base tasks: an agent that must not end in "
+                "a wrong goal avoids risks that the task itself would accept."
             )
         if not self[REACHABLE].holds:
-            verdict += " From where a goal cannot be reached, it is as good as absent."
+            verdict += " Where a goal cannot be reached, it counts as absent."
         return verdict
 
     def __str__(self) -> str:
@@ -296,10 +287,10 @@ def _no_free_stay(mdp: FiniteMDP) -> Finding:
     if _no_positive_cycle(mdp).holds:
         component = free_components(mdp, mdp.step_reward)[0]
         if (component < 0).all():
-            return Finding(NO_FREE_STAY, paper, True, "going round for ever costs without end")
+            return Finding(NO_FREE_STAY, paper, True, "staying forever costs without bound")
         s = int(np.flatnonzero(component >= 0)[0])
         detail = (
-            f"an agent can stay around {mdp.state_name(s)} for ever at no cost; values are right, "
+            f"an agent can stay around {mdp.state_name(s)} forever at no cost; values are right, "
             f"but a greedy policy may idle there: let every step cost something"
         )
     else:

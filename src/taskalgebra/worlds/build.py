@@ -123,11 +123,10 @@ def from_outcomes(
         cells=None if cells is None else _cells(cells, n_states),
     )
     world = replace(world, starts=_starts(starts, world))
-    for array in (*rows, world.step_reward, world.goals, world.starts):
-        array.setflags(write=False)
-    for optional in (world.goal_reward, world.cells):
-        if optional is not None:
-            optional.setflags(write=False)
+    shared = (world.step_reward, world.goals, world.starts, world.goal_reward, world.cells)
+    for array in (*rows, *shared):
+        if array is not None:
+            array.setflags(write=False)
     return world
 
 

@@ -44,7 +44,8 @@ def absorbing_rows(
     is_goal = np.zeros(n_states, np.bool_)
     is_goal[goals] = True
     counts = np.diff(offset)
-    if _one_outcome_each(counts, successor, probability, n_states):  # nothing to merge or to scale
+    certain = (counts == 1).all() and (probability == 1.0).all()
+    if certain and 0 <= successor.min() and successor.max() < n_states:  # nothing to merge or scale
         table = successor.astype(np.int32).reshape(shape)
         table[goals] = goals[:, None]
         return offset.copy(), table.ravel(), np.ones(n_pairs)
@@ -84,18 +85,6 @@ def absorbing_rows(
         np.concatenate((successor[live], end)).astype(np.int64),
         np.concatenate((probability[live], np.ones(loops.size))),
         n_pairs,
-    )
-
-
-def _one_outcome_each(
-    counts: LongArray, successor: NDArray[np.generic], probability: Array, n_states: int
-) -> bool:
-    """Whether every action surely leads to one existing state: the common case, tested quickly."""
-    return bool(
-        (counts == 1).all()
-        and (probability == 1.0).all()
-        and 0 <= successor.min()
-        and successor.max() < n_states
     )
 
 
