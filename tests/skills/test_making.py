@@ -148,7 +148,7 @@ REFUSED = {
     "a task of another space": (
         lambda: ta.from_reach(Waiting(), ta.FourRooms(), {"top": ta.FourRooms().tasks["top"]}),
         ValueError,
-        "task 'top' belongs to another TaskSpace",
+        "task 'top' belongs to another space",
     ),
     "a seed": (lambda: ta.learn(ta.FourRooms(), seed=1.5), ValueError, "seed is 1.5"),
 }

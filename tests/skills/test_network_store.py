@@ -443,7 +443,7 @@ def test_a_directory_of_another_format_or_of_none_is_refused(saved, tmp_path):
 @pytest.mark.parametrize(
     ("world", "words"),
     [
-        (small_boxman(), "goals west, middle, east and the actions left, right, take, not of the"),
+        (small_boxman(), "goals west, middle, east and the actions left, right, take, not to the"),
         (corridor_world(r_universal=5.0), "other rewards r_U and r_∅"),
         (corridor_world(r_universal=1.0), "other rewards r_U and r_∅"),
     ],

@@ -235,7 +235,7 @@ def base_tasks(
 def _base_task(space: TaskSpace, name: str, given: Any) -> Task:
     if isinstance(given, Task):
         if given.space is not space:
-            raise ValueError(f"task {name!r} belongs to another TaskSpace than the world given")
+            raise ValueError(f"task {name!r} belongs to another space; use one TaskSpace for all")
         return given
     if not (callable(given) or isinstance(given, Iterable)):
         raise ValueError(f"task {name!r} is {given!r}, expected a Task or a list of goals")
