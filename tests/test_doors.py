@@ -48,7 +48,7 @@ REFUSED = {
     "a plan of names": (lambda: ta.plan(ROOMS.space, ["top"]), TypeError, "must be a Task"),
     "the optimum of an agent": (lambda: ta.optimal_v(AGENT), TypeError, "must be a Task"),
     "base tasks of a world": (lambda: ta.minimal_base_tasks(ROOMS), TypeError, "a TaskSpace"),
-    "a check of a word": (lambda: ROOMS.space.check("top"), TypeError, "got the text 'top'"),
+    "a check of a word": (lambda: ROOMS.space.check("top"), TypeError, "got the string 'top'"),
     "a check of nothing": (lambda: ROOMS.space.check([None]), TypeError, "a table of rewards"),
     "an unknown finding": (lambda: ROOMS.space.check()["typo"], KeyError, "there are shared"),
     "an environment by name": (
@@ -178,7 +178,7 @@ def test_saved_skills_can_be_read_by_others(tmp_path):
 
 def test_saving_below_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ta.StoreError, match="cannot make the directory"):
+    with pytest.raises(ta.StoreError, match="cannot create the directory"):
         SKILLS.save(tmp_path / "file" / "below")
 
 

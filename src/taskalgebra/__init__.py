@@ -7,7 +7,7 @@
     agent = skills["top ^ left"]
 
 Implements "A Boolean Task Algebra for Reinforcement Learning" (Nangue Tasse, James and Rosman,
-NeurIPS 2020).  Modules are imported when a name of theirs is first used, so that importing the
+NeurIPS 2020).  A module is imported when one of its names is first used, so that importing the
 package stays quick.
 """
 
@@ -118,7 +118,7 @@ __all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name when it is first asked for."""
+    """Import the module of a public name on first use."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'taskalgebra' has no attribute {name!r}")
     value = getattr(import_module(f"taskalgebra.{_MODULE_OF[name]}"), name)

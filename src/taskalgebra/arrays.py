@@ -1,4 +1,4 @@
-"""Type aliases of arrays; shapes are told where they are used."""
+"""Type aliases of arrays; shapes are given where they are used."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int32]
 """Numbers of states, goals and actions, as they are kept."""
 IndexArray = NDArray[np.uint32]
-"""Places in other arrays, of graphs."""
+"""Positions in other arrays, in graphs."""
 LongArray = NDArray[np.int64]
-"""Numbers of states, goals and actions, as they are handed out."""
+"""Numbers of states, goals and actions, as they are returned, and of steps and outcomes."""
 Image = NDArray[np.uint8]  # [H, W, 3]
 Observations = NDArray[Any]  # [B, ...]

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees a half-written one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace(path: Path, data: bytes, prefix: str = "") -> None:
-    """Write a file under a temporary name beside its place, then move it there in one step."""
+    """Write a file under a temporary name in the same directory, then rename it in one step."""
     temporary = path.parent / f".{prefix}{uuid.uuid4().hex}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

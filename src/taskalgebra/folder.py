@@ -1,9 +1,9 @@
-"""What is kept in a directory: a JSON manifest, and one data file named after its contents.
+"""Skills in a directory: a JSON manifest, and one data file named after its contents.
 
 The data file is written first, under a temporary name, and moved into place; then the manifest is
-replaced in one step; then the data file of the manifest before is removed.  Whatever is
+replaced in one step; then the data file of the previous manifest is removed.  Whenever this is
 interrupted, the directory holds either the old skills or the new ones.  Writers take turns, and
-files of others are never touched.
+other files are never touched.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class StoreError(ValueError):
 
 
 def format_of(path: Path) -> str | None:
-    """The format that the manifest of a directory names, if there is one."""
+    """The format named by the manifest of a directory, if it has one."""
     try:
         manifest = json.loads((path / MANIFEST).read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return manifest.get("format") if isinstance(manifest, dict) else None
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def is_names(value: Any) -> bool:
@@ -52,14 +53,14 @@ class Folder:
     """Directories of one format.
 
     Args:
-        format: what their manifests name.
+        format: the name in their manifests.
         kind: the data file is called `KIND-HASH.SUFFIX`.
         suffix: of the data file.
-        entries: what else a manifest holds, and whether a value is sensible.
+        entries: the other entries of a manifest, each with a test of its value.
     """
 
     def __init__(self, format: str, kind: str, suffix: str, entries: Entries) -> None:
-        """Say what the files are called."""
+        """Define the names of the files."""
         self.format, self.kind, self.suffix = format, kind, suffix
         data = rf"{kind}-[0-9a-f]{{16}}\.{suffix}"
         self._ours = re.compile(rf"{data}|\.{kind}-\w+\.tmp")
@@ -82,7 +83,7 @@ class Folder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make the directory {path}: {error}") from None
+            raise StoreError(f"cannot create the directory {path}: {error}") from None
         with _only_writer(path):
             before = self.claim(path)
             replace(path / name, data, f"{self.kind}-")
@@ -91,7 +92,7 @@ class Folder:
                 (path / before["data"]).unlink(missing_ok=True)
 
     def claim(self, path: Path) -> dict[str, Any] | None:
-        """Make sure that a directory is ours to write to; return the manifest it holds, if any.
+        """Make sure that a directory may be written to; return the manifest it holds, if any.
 
         Raises:
             StoreError: it is a file, or holds something else.
@@ -103,7 +104,7 @@ class Folder:
                 return self.manifest(path)
             except StoreError as error:
                 raise StoreError(f"{error}; to save here, give a new or empty directory") from None
-        # Data files and temporary ones may be left from a first save that was interrupted.
+        # An interrupted first save may have left data files and temporary ones.
         strangers = [f.name for f in path.glob("*") if not self._ours.fullmatch(f.name)]
         if strangers:
             raise StoreError(
@@ -117,49 +118,40 @@ class Folder:
         try:
             manifest = json.loads(file.read_text())
         except OSError:
-            raise StoreError(
-                f"no skills at {path}: {MANIFEST} is missing or not readable"
-            ) from None
-        except ValueError:
-            raise StoreError(
-                f"{file} is not valid JSON; it was not written by this library"
-            ) from None
+            raise StoreError(f"no skills at {path}: cannot read {MANIFEST}") from None
+        except (ValueError, RecursionError):
+            raise StoreError(f"{file} is not valid JSON; this library did not write it") from None
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
-            raise StoreError(
-                f"{file} is not of the format {self.format!r}; it belongs to something else"
-            )
+            raise StoreError(f"{file} does not have the format {self.format!r}")
         for key, fits in self._entries.items():
             if key not in manifest or not fits(manifest[key]):
-                raise StoreError(
-                    f"{file} has {manifest.get(key)!r} for {key!r}, which is missing or not "
-                    f"sensible; save the skills again"
-                )
+                wrong = f"invalid: {manifest[key]!r}" if key in manifest else "missing"
+                raise StoreError(f"{file}: the entry {key!r} is {wrong}; save the skills again")
         return manifest
 
     def read(self, path: Path) -> tuple[dict[str, Any], bytes]:
-        """The manifest and the data, which is as it was written."""
-        manifest, data = self._both(path)
-        if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
-            raise StoreError(
-                f"{path / manifest['data']} is damaged or truncated; save the skills again"
-            )
-        return manifest, data
+        """The manifest and the data, whose hash is checked.
 
-    def _both(self, path: Path) -> tuple[dict[str, Any], bytes]:
-        """Both files; if someone saves between the two looks, look again."""
-        for patience in range(20):
+        A writer may replace both between the two reads, so a missing data file is tried again.
+        """
+        for attempt in range(20):
             manifest = self.manifest(path)
+            file = path / manifest["data"]
             try:
-                return manifest, (path / manifest["data"]).read_bytes()
+                data = file.read_bytes()
             except OSError as error:
                 missing = error
-                time.sleep(0.001 * patience)
+                time.sleep(0.001 * attempt)
+                continue
+            if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
+                raise StoreError(f"{file} is damaged or truncated; save the skills again")
+            return manifest, data
         raise StoreError(f"cannot read the data of {path}: {missing}; save the skills again")
 
 
 @contextmanager
 def _only_writer(path: Path) -> Iterator[None]:
-    """Hold the lock of a directory, where the system has locks; readers need none."""
+    """Hold the lock of a directory where the system has file locks; readers need none."""
     try:
         import fcntl
     except ImportError:

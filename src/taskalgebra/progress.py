@@ -1,4 +1,4 @@
-"""How far some work is: one event, and one kind of listener, for learners, sweeps and reports."""
+"""Progress: one event and one kind of listener, for learners, sweeps and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TextIO, final
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a learner, a sweep or a reproduction tells about how far it is."""
+    """What a learner, a sweep or a reproduction reports about its progress."""
 
     what: str  # what is being done: a task, an experiment, "report"
     share: float  # of all the work, from 0 to 1
@@ -21,8 +21,8 @@ class Event:
     n_goals: int = 0  # goals met so far
     loss: float | None = None
     score: float | None = None
-    seconds: float | None = None  # of a part that is done
-    kept: bool = False  # its result was already there
+    seconds: float | None = None  # of a part that is finished
+    kept: bool = False  # its result already existed
     written: tuple[Path, ...] = ()
 
 
@@ -38,10 +38,10 @@ def silent(event: Event) -> None:
 
 @final
 class Terminal:
-    """A listener for terminals: a line with the share done and the time left; scores stay."""
+    """A listener for terminals: one line with the share done and the time left; scores stay."""
 
     def __init__(self, verb: str = "learning", stream: TextIO | None = None) -> None:
-        """Start the clock; nothing is written where the stream is not a terminal."""
+        """Start the clock; nothing is written if the stream is not a terminal."""
         self.verb = verb
         self.stream = sys.stderr if stream is None else stream
         self.start = time.monotonic()
@@ -61,7 +61,7 @@ class Terminal:
         self.shown = event.score is None
 
     def close(self) -> None:
-        """Wipe the line away."""
+        """Clear the line."""
         if self.shown:
             self.stream.write("\r\x1b[K")
             self.stream.flush()

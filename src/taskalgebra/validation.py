@@ -1,4 +1,4 @@
-"""Checks at the door: what callers give is tested once, where it enters, in plain words.
+"""Checks of arguments, made once, where they enter the library.
 
 Every message says what was given, what was expected and, where it helps, what to do.
 """
@@ -11,9 +11,9 @@ from operator import index
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, LongArray
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
 def unique_names(
     given: Sequence[str] | None, what: str, prefix: str, count: int
 ) -> tuple[str, ...]:
-    """Distinct, non-empty names, one a thing; by default the prefix and a number."""
+    """`count` distinct, non-empty names; by default the prefix and a number."""
     names = tuple(given) if given is not None else tuple(f"{prefix}{i}" for i in range(count))
     if len(names) != count:
         raise ValueError(f"{len(names)} {what} names for {count} {what}s: {names}")
@@ -57,10 +57,12 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def closest(name: str, names: Sequence[str]) -> str:
-    """A suggestion for a misspelt name, or nothing."""
-    by_lower = {known.lower(): known for known in names}
-    close = get_close_matches(name.lower(), by_lower, 1)
-    return f". Did you mean {by_lower[close[0]]!r}?" if close else ""
+    """A suggestion for a misspelt name, or nothing; the search is slow for long names or lists."""
+    if len(name) > 72 or len(names) > 1000:
+        return ""
+    folded = {known.casefold(): known for known in names if len(known) <= 72}
+    close = get_close_matches(name.casefold(), folded, 1)
+    return f". Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def goal_index(goal: str | int, names: Sequence[str]) -> int:
@@ -74,7 +76,7 @@ def goal_index(goal: str | int, names: Sequence[str]) -> int:
     if isinstance(goal, bool | np.bool_):
         raise ValueError(
             "goals are given by name or number, got true and false; "
-            "for one truth value a goal use space.from_desired"
+            "for one truth value per goal use space.from_desired"
         )
     if int(goal) != goal or not 0 <= goal < len(names):
         raise ValueError(
@@ -85,28 +87,21 @@ def goal_index(goal: str | int, names: Sequence[str]) -> int:
 
 
 def instance(value: object, kind: type[T], what: str) -> T:
-    """The value itself if it is of this kind, else a TypeError that says what was expected."""
+    """The value itself if it has this type, else a TypeError that says what was expected."""
     if not isinstance(value, kind):
         raise TypeError(f"{what} must be a {kind.__name__}, got {value!r}")
     return value
 
 
 def count(value: object, what: str, *, least: int = 1) -> int:
-    """A whole number of at least 1, or, for a seed, of at least 0."""
+    """A whole number of at least 1, or 0 for a seed."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{what} is {value!r}, expected a whole number of at least {least}")
     return int(value)
 
 
-def whole_seed(seed: object) -> int:
-    """A seed: a whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed is {seed!r}, expected a whole number of at least 0")
-    return int(seed)
-
-
 def one_of(value: T, known: Sequence[T], what: str) -> T:
-    """The value itself if it is one of those that are known."""
+    """The value itself if it is one of the known ones."""
     if value not in known:
         *others, last = map(repr, known)
         either = f"{', '.join(others)} or {last}" if others else last
@@ -115,7 +110,7 @@ def one_of(value: T, known: Sequence[T], what: str) -> T:
 
 
 def checked_action(action: object, names: Sequence[str]) -> int:
-    """The number of an action that exists."""
+    """The number of an existing action."""
     try:
         a = index(action)  # type: ignore[arg-type]
     except TypeError:
@@ -127,12 +122,12 @@ def checked_action(action: object, names: Sequence[str]) -> int:
     return a
 
 
-def checked_actions(actions: ArrayLike, n_copies: int, names: Sequence[str]) -> NDArray[np.int64]:
-    """[N], the numbers of actions that exist, one for each copy of a world."""
+def checked_actions(actions: ArrayLike, n_copies: int, names: Sequence[str]) -> LongArray:
+    """[N], the numbers of existing actions, one for each copy of an environment."""
     given = np.asarray(actions)
     if given.shape != (n_copies,) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"actions must be {n_copies} whole numbers, one a world; got shape {given.shape} of "
+            f"actions must be {n_copies} whole numbers, one per copy; got shape {given.shape} of "
             f"{given.dtype}"
         )
     _refuse_unknown_action(given.min(), given.max(), names)

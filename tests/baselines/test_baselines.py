@@ -320,7 +320,7 @@ def test_equivalent_formulas_have_the_same_agent(learned):
         (AverageOfTasks, "top ^ left", "no negation"),
         (AverageOfTasks, "true", "every goal"),
         (MaxOfTasks, "top & ~top", "no goal"),
-        (MaxOfGoals, "false", "wants no goal"),
+        (MaxOfGoals, "false", "desires no goal"),
     ],
 )
 def test_what_is_not_defined_is_refused(learned, method, text, reason):

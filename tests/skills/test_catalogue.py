@@ -110,7 +110,7 @@ def test_slips_reach_the_world():
         ("##A##\n#A..#", "drawn twice"),
         (MAP + "north = Z", "unknown goal 'Z'"),
         (MAP + "north = ", "no name or no goals"),
-        (MAP + "a = A\na = B", "there twice"),
+        (MAP + "a = A\na = B", "given twice"),
         ("#A?B#", "'?'"),
     ],
 )

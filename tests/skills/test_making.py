@@ -75,7 +75,7 @@ def test_the_environment_of_saved_skills_is_made_again(tmp_path):
 def test_skills_of_another_world_are_refused(tmp_path):
     ta.solve(ta.FourRooms()).save(tmp_path / "skills")
     for other, words in (
-        (ta.FourRooms(40), "of a world with the goals"),
+        (ta.FourRooms(40), "to a world with the goals"),
         (ta.FourRooms(step_reward=-0.2, r_empty=-0.1), "other transitions or rewards"),
         (ta.FourRooms(r_universal=3.0), "other rewards"),
     ):
@@ -83,11 +83,18 @@ def test_skills_of_another_world_are_refused(tmp_path):
             ta.load(tmp_path / "skills", other)
 
 
+class Waiting(Reach):
+    """Every goal is here."""
+
+    def returns(self, observations):
+        return np.zeros((len(observations), 4, 5))
+
+
 REFUSED = {
     "an environment without goals": (
         lambda: ta.learn(gym.make("CartPole-v1")),
         TypeError,
-        r"cannot learn <.*CartPoleEnv.*>: it names no goals; say which .* OpenEnv\(lambda n: .*"
+        r"cannot learn <.*CartPoleEnv.*>: it names no goals; name them .* OpenEnv\(lambda n: .*"
         r'info\["goal"\].*from_gymnasium',
     ),
     "such an environment to solve": (
@@ -101,7 +108,7 @@ REFUSED = {
     "an open space": (
         lambda: ta.learn(ta.Boxman().space, {"a": [0]}),
         TypeError,
-        r"open world, known only by playing it: give the environment itself, such as OpenEnv",
+        r"open world, known only by playing it; give the environment itself, such as OpenEnv",
     ),
     "tasks that end apart, to plan": (
         lambda: ta.solve(ta.FourRooms(shared_absorbing=False)),
@@ -137,6 +144,11 @@ REFUSED = {
         lambda: ta.learn(ta.FourRooms(), learner=5),
         TypeError,
         r"learner must have a method learn\(env, tasks, seed, folder, listener\), got 5",
+    ),
+    "a task of another space": (
+        lambda: ta.from_reach(Waiting(), ta.FourRooms(), {"top": ta.FourRooms().tasks["top"]}),
+        ValueError,
+        "task 'top' belongs to another space",
     ),
     "a seed": (lambda: ta.learn(ta.FourRooms(), seed=1.5), ValueError, "seed is 1.5"),
 }

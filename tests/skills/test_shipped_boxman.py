@@ -14,8 +14,8 @@ from taskalgebra.envs.boxman.recipes import RECIPES
 from taskalgebra.paper.experiments.boxman import tables as tables
 from taskalgebra.paper.experiments.boxman.exact import ExactSkills
 from taskalgebra.paper.results.record import load
-from taskalgebra.skills import store
-from taskalgebra.skills.catalogue import SHIPPED, SHIPPED_AT
+from taskalgebra.skills import SHIPPED_AT, store
+from taskalgebra.skills.catalogue import SHIPPED
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"
 TWELVE = (

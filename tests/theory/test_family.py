@@ -1,14 +1,12 @@
-"""Families: what planning, learning and loading all yield."""
+"""Families: what planning, learning and loading all return."""
 
 import numpy as np
 import pytest
 
 import taskalgebra as ta
 from taskalgebra.planning import exact
-from taskalgebra.planning.exact import PlannedFamily, plan
-from taskalgebra.planning.packing import unpack
-from taskalgebra.theory import packing
-from taskalgebra.theory.family import Family, ReachFamily, TableFamily
+from taskalgebra.planning.exact import PlannedFamily, plan, unpack
+from taskalgebra.theory.family import Family, ReachFamily, TableFamily, pack_tasks, unpack_tasks
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy
 from taskalgebra.theory.reach import DirectedReach, Reach
 
@@ -67,8 +65,8 @@ def test_a_reach_decides_how_to_act():
 
 def test_a_family_is_packed_and_unpacked_to_an_equal_one():
     words, arrays = FAMILY.pack()
-    shared, world = packing.pack(SPACE, TASKS)
-    space, tasks = packing.unpack({**words, **shared}, world)
+    shared, world = pack_tasks(SPACE, TASKS)
+    space, tasks = unpack_tasks({**words, **shared}, world)
     again = unpack(words, arrays, space, tasks)
     assert isinstance(again, TableFamily)
     for one, two in zip(FAMILY.values, again.values, strict=True):
@@ -93,17 +91,17 @@ def test_a_family_too_large_for_tables_is_packed_without_and_planned_again(monke
 def test_tasks_of_an_open_world_are_packed_by_name():
     space = ta.TaskSpace(ta.OpenWorld(("a", "b"), ("go",)), r_universal=3.0)
     tasks = {"first": space.task("a")}
-    words, arrays = packing.pack(space, tasks)
-    again, unpacked = packing.unpack(words, arrays)
+    words, arrays = pack_tasks(space, tasks)
+    again, unpacked = unpack_tasks(words, arrays)
     assert again.world == space.world and np.array_equal(again.r_universal, space.r_universal)
     assert np.array_equal(unpacked["first"].goal_reward, tasks["first"].goal_reward)
-    assert packing.unpack(words, arrays, space)[1] == tasks
+    assert unpack_tasks(words, arrays, space)[1] == tasks
 
 
 @pytest.mark.parametrize(
     ("world", "words"),
     [
-        (ta.FourRooms(40), "they are of a world with the goals top_left"),
+        (ta.FourRooms(40), "they belong to a world with the goals top_left"),
         (ta.FourRooms(r_universal=3.0), "other rewards r_U and r_∅"),
         (ta.FourRooms(step_reward=-0.2, r_empty=-0.1), "other transitions or rewards"),
         (ta.FourRooms(slip_probability=0.1), "other transitions or rewards"),
@@ -111,9 +109,9 @@ def test_tasks_of_an_open_world_are_packed_by_name():
     ids=["goals", "rewards of goals", "rewards of steps", "transitions"],
 )
 def test_another_space_is_refused(world, words):
-    packed = packing.pack(SPACE, TASKS)
+    packed = pack_tasks(SPACE, TASKS)
     with pytest.raises(ValueError, match=words):
-        packing.unpack(*packed, world.space)
+        unpack_tasks(*packed, world.space)
 
 
 def test_skills_are_made_of_a_family_of_the_space_of_their_environment():

@@ -260,13 +260,13 @@ def test_agents_of_a_reach_are_evaluated_saved_and_loaded(tmp_path):
     skills.save(tmp_path / "skills")
     with pytest.raises(ta.StoreError, match=r"of your own, 'Guide'; .*load\(path, reach=...\)"):
         ta.load(tmp_path / "skills")
-    with pytest.raises(ta.StoreError, match="hand it over"):
+    with pytest.raises(ta.StoreError, match="pass it"):
         ta.load(tmp_path / "skills", reach="Guide")
     loaded = ta.load(tmp_path / "skills", reach=Guide())
     for text in EXPRESSIONS:
         assert np.array_equal(loaded[text].actions, skills[text].actions)
     PLANNED.save(tmp_path / "tables")
-    with pytest.raises(ta.StoreError, match="need no reach; leave it out"):
+    with pytest.raises(ta.StoreError, match="without a reach; leave out reach="):
         ta.load(tmp_path / "tables", reach=Guide())
 
 

@@ -111,7 +111,7 @@ REFUSED = {
     ),
     "a reward that depends on the action": (
         lambda: SPACE.from_rewards([[1.0] * 5, [1.0, 1.0, 0.5, 1.0, 1.0], [0.0] * 5]),
-        ["goal 'B'", "1 for up", "0.5 for down", "one reward a goal"],
+        ["goal 'B'", "1 for up", "0.5 for down", "one reward per goal"],
     ),
     "rewards by action of another shape": (
         lambda: SPACE.from_rewards(np.zeros((3, 4))),

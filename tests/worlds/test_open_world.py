@@ -207,7 +207,7 @@ def test_every_task_has_an_expression_over_a_smallest_base():
     for task in SPACE.two_valued_tasks():
         found = expression_of(task, base)
         assert found.evaluate(base, universal=SPACE.universal, empty=SPACE.empty) == task
-    with pytest.raises(ValueError, match=r"wants goal 'A' but not 'B'.*tells them apart"):
+    with pytest.raises(ValueError, match=r"desires goal 'A' but not 'B'.*tells them apart"):
         expression_of(SPACE.task("A"), {"top": SPACE.from_labels(LABELS)["top"]})
 
 
@@ -409,6 +409,6 @@ def test_skills_of_an_open_world_are_a_mapping_and_unknown_families_are_not_save
     assert repr(SKILLS) == "Skills(top, left) of <open world: 4 goals, 5 actions>"
     assert SKILLS.n_expressible == 16
     assert list(SKILLS) == ["top", "left"]
-    with pytest.raises(ta.StoreError, match=r"cannot save a Known: no format is known for it"):
+    with pytest.raises(ta.StoreError, match=r"cannot save a Known: it has no known format"):
         SKILLS.save(tmp_path / "skills")
     assert not (tmp_path / "skills").exists()

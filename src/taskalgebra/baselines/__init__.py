@@ -23,13 +23,12 @@ function `[S, A]`, Q̄_M an extended one `[S, G, A]`, ψ the successor features 
 Where they are exact, given exact tables of a deterministic world that meets Assumption 1:
 `ExtendedValues` and `FromScratch` always; `MaxOfTasks` and `MaxOfGoals` wherever they are defined;
 `FeaturesOfGoals` wherever its policies reach their goals.  `FeaturesOfTasks` is never worse than
-the best base policy, but no base policy goes to a goal that no base task wants.  `AverageOfTasks`
-is exact without ∧ only.  What a method does not define raises `NotExpressible`; nothing is faked.
+the best base policy, but no base policy goes to a goal that no base task desires.  `AverageOfTasks`
+is exact only without ∧.  What a method does not define raises `NotExpressible`.
 
-All tables are learned in the same way: each from a stream of experience of its own, by default at
-random (ε = 1) and with α = 1, until the *whole* table is within 1e-5 of its exact value, tested
-before every step, or until `max_steps`.
+All tables are learned in the same way: each from its own stream of experience, by default at random
+(ε = 1) and with α = 1, until the *whole* table is within 1e-5 of its exact value, tested before
+every step, or until `max_steps`.
 
-The interface is in `interface`, the methods are in `extended`, `plain` and `features`, and
-`catalogue` lists them.
+The methods are in `extended`, `plain` and `features`; `catalogue` lists them.
 """

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.baselines.interface import Baseline, Learned, Table, single_goals
 from taskalgebra.compiled import kernel
 from taskalgebra.learning.q_learning import Settings, Stop
@@ -21,7 +20,7 @@ from taskalgebra.worlds.chance import State, sampled, seeded, uniform
 from taskalgebra.worlds.finite import FiniteMDP
 
 SWEEPS = 100
-"""Policies that need more sweeps a state to be evaluated are taken to be endless."""
+"""Policies that need more sweeps per state to be evaluated are taken to never end."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class SuccessorFeatures(Baseline):
 
         ψ_i(s, a) ← (1 − α) ψ_i(s, a) + α (φ(s, a) + γ ψ_i(s', b)),  b = argmax_b ψ_i(s', b) · w_i
 
-    A new task is met by generalised policy improvement: argmax_a max_i ψ_i(s, a) · w_M.  It is at
-    least as good as every π_i, in every state; it need not be optimal.
+    A new task is solved by generalised policy improvement: argmax_a max_i ψ_i(s, a) · w_M.  It is
+    at least as good as every π_i, in every state; it need not be optimal.
     """
 
     @final
@@ -97,8 +96,8 @@ def features(mdp: FiniteMDP) -> Array:
 def exact_features(task: Task) -> Array:
     """`[S, A, G + 1]`, ψ^π = φ + P ψ^π of the optimal policy π of a task.
 
-    The equation is applied until nothing changes: in a deterministic world as often as the longest
-    path has steps, and then it is exact.
+    The equation is iterated until nothing changes: in a deterministic world for as many sweeps as
+    the longest path has steps, and then it is exact.
     """
     mdp = task.space.mdp
     phi = features(mdp)
@@ -113,8 +112,8 @@ def exact_features(task: Task) -> Array:
     if np.allclose(psi[:, :, :-1].sum(axis=2), 1.0):  # every episode ends, in one goal
         return psi
     raise ValueError(
-        f"an optimal policy of {task!r} never ends from some state, so that its successor features "
-        f"are infinite; make sure that goals can be reached and that steps cost"
+        f"an optimal policy of {task!r} never ends from some state, so its successor features are "
+        f"infinite; make sure that goals can be reached and that steps cost"
     )
 
 
@@ -153,7 +152,7 @@ def successor_features(task: Task, stop: Stop, settings: Settings, seed: int) ->
 
 @kernel
 def _learn_features(
-    offset: NDArray[np.int64],
+    offset: LongArray,
     successor: IntArray,
     probability: Array,
     phi: Array,

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
@@ -20,7 +19,7 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance
 
 TOLERANCE = 1e-5
-"""A table is learned when no entry is further from its exact value."""
+"""A table is learned when no entry is further than this from its exact value."""
 
 
 class NotExpressible(ValueError):
@@ -72,7 +71,7 @@ class Learned:
 
         Raises:
             NotExpressible: the method does not define this.
-            ExpressionError: the text is no formula over the base tasks.
+            ExpressionError: the text is not a formula over the base tasks.
         """
         if isinstance(expression, str):
             expression = parse(expression, self.base_tasks)
@@ -91,9 +90,9 @@ class Learned:
         tied: BoolArray = q >= best - TIE * np.maximum(1.0, np.abs(best))
         return tied
 
-    def actions(self, expression: str | Expression) -> NDArray[np.int64]:
+    def actions(self, expression: str | Expression) -> LongArray:
         """`[S]`, the first of the best actions, as `policy.greedy`.  Raises as `values`."""
-        first: NDArray[np.int64] = self.choices(expression).argmax(axis=1)
+        first: LongArray = self.choices(expression).argmax(axis=1)
         return first
 
     def task(self, expression: Expression) -> Task:
@@ -113,12 +112,12 @@ class Baseline(ABC):
     settings: Settings = field(default_factory=Settings)
     """α, ε and γ of learning; the defaults suit deterministic worlds."""
     max_steps: int = 10_000_000
-    """A table that is not exact after this many environment steps is taken as it is."""
+    """A table that is not exact after this many environment steps is used as it is."""
 
     title: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Refuse a limit that is no number of steps."""
+        """Check the limit."""
         count(self.max_steps, "max_steps")
 
     @final
@@ -128,21 +127,20 @@ class Baseline(ABC):
         Args:
             space: the task space.
             base_tasks: two-valued tasks of that space, by name, with its step rewards.
-            seed: each table has a random stream of its own, made from this number and the place
-                of the table; so methods that learn the same tables learn them from the same steps.
+            seed: each table has its own random stream, made from this number and the position of
+                the table; so methods that learn the same tables learn them from the same steps.
         """
         _check(space, base_tasks)
-        wanted = list(dict.fromkeys(self.to_learn(space, base_tasks)))
-        seeds = np.random.SeedSequence(count(seed, "seed", least=0)).generate_state(
-            len(wanted), np.uint64
-        )
+        tasks = list(dict.fromkeys(self.to_learn(space, base_tasks)))
+        sequence = np.random.SeedSequence(count(seed, "seed", least=0))
+        seeds = sequence.generate_state(len(tasks), np.uint64)
         tables = {
-            task: self.learn_table(task, int(own)) for task, own in zip(wanted, seeds, strict=True)
+            task: self.learn_table(task, int(own)) for task, own in zip(tasks, seeds, strict=True)
         }
         return Learned(self, space, dict(base_tasks), tables)
 
     def to_learn(self, space: TaskSpace, base_tasks: Mapping[str, Task]) -> list[Task]:
-        """The tasks that need a table: unless a method says otherwise, the base tasks."""
+        """The tasks that need a table: by default the base tasks."""
         return list(base_tasks.values())
 
     @abstractmethod
@@ -164,7 +162,7 @@ def single_goals(space: TaskSpace) -> list[Task]:
 
 
 def _check(space: TaskSpace, base_tasks: Mapping[str, Task]) -> None:
-    """The base tasks are two-valued tasks of this space, and none is dense."""
+    """Check that the base tasks are two-valued tasks of this space, and none is dense."""
     instance(space, TaskSpace, "the space")
     labels_of(base_tasks)
     for name, task in base_tasks.items():

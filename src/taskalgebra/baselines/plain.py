@@ -9,13 +9,7 @@ from typing import final
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.baselines.interface import (
-    Baseline,
-    Learned,
-    NotExpressible,
-    Table,
-    single_goals,
-)
+from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible, Table, single_goals
 from taskalgebra.learning.q_learning import q_learning
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.sum_of_products import sum_of_products
@@ -88,8 +82,8 @@ class MaxOfGoals(PlainValues):
         goals = np.flatnonzero(learned.task(expression).desired)
         if not goals.size:
             raise NotExpressible(
-                f"{self.title}: {expression!s} wants no goal, and a disjunction of no tasks is not "
-                f"defined"
+                f"{self.title}: {expression!s} desires no goal, and a disjunction of no tasks is "
+                f"not defined"
             )
         tables = list(learned.tables.values())  # one per goal, in the order of goals
         return np.stack([tables[g].values for g in goals], axis=1)
@@ -103,11 +97,11 @@ class AverageOfTasks(PlainValues):
     Q_{A∧B} ≈ (Q_A + Q_B)/2,   Q_{A∨B} = max{Q_A, Q_B}
 
     The average is near the value of the *average reward*, in which a goal that one of two tasks
-    wants still pays half (Figure 1 of the paper).  It is also not the value of any one policy: Q_A
-    and Q_B may follow ways to different goals, and between these their average is flat, so that
-    the greedy agent has no direction and may go round for ever.  Both papers work with
-    entropy-regularised, random policies, and Hunt et al. correct the average by a learned term;
-    this is the uncorrected average with a greedy agent, as in the paper's comparison.
+    desires still pays half (Figure 1 of the paper).  It is also not the value of any one policy:
+    Q_A and Q_B may lead to different goals, and between these their average is flat, so that the
+    greedy agent has no direction and may never end.  Both papers work with entropy-regularised,
+    random policies, and Hunt et al. correct the average by a learned term; this is the uncorrected
+    average with a greedy agent, as in the paper's comparison.
 
     Negation is not defined.  An expression is simplified to a shortest sum of products first; it
     is expressible iff no product has a negated task.  A product of n tasks is the mean of all n.

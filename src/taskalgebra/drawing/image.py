@@ -1,9 +1,8 @@
 """A world as an image: walls, floor, goals and the agent, drawn with numpy alone.
 
-A desired goal is a full blue diamond, any other an orange outline, as ◆ and ◇ are in text; shape
-and colour both tell them apart, and the two colours differ for colour-blind readers as well.  The
-agent is a dark disc with a light ring.  In an absorbing state the cell is filled with the colour of
-its goal.
+A desired goal is a filled blue diamond, any other an orange outline, like ◆ and ◇ in text; they
+differ in shape and in colours that colour-blind readers can tell apart.  The agent is a dark disc
+with a light ring.  In an absorbing state the cell is filled with the colour of its goal.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ OTHER: Colour = (213, 94, 0)
 OTHER_FLOOR: Colour = (249, 227, 209)
 AGENT: Colour = (32, 34, 40)
 RING: Colour = (255, 255, 255)
-_FINER = 8  # samples a pixel and direction, for smooth edges
+_FINER = 8  # samples per pixel and direction, for smooth edges
 
 
 class Drawing:
-    """The map of a world with the goals of a task, ready to have the agent put on it."""
+    """The map of a world with the goals of a task, on which the agent is drawn."""
 
     def __init__(self, mdp: FiniteMDP, desired: BoolArray) -> None:
-        """Draw all that stands still."""
+        """Draw everything but the agent."""
         self._mdp = mdp
         self._desired = desired
         states, self._corner = layout(mdp)
@@ -58,7 +57,7 @@ class Drawing:
         return image
 
     def _ground(self, wall: BoolArray) -> Image:
-        """Walls and floor, with a line between cells and the shade of the wall above."""
+        """Walls and floor, with lines between cells and the shadow of the wall above."""
         p = self._cell
         image = np.empty((wall.shape[0] * p, wall.shape[1] * p, 3), np.uint8)
         image[:] = WALL
@@ -77,7 +76,7 @@ class Drawing:
         return image[row : row + self._cell, column : column + self._cell]
 
     def _diamond(self, tile: Image, desired: bool) -> None:
-        """A goal; its floor has a tint, which the agent does not hide."""
+        """A goal; its floor is tinted, which the agent does not hide."""
         tile[1:, 1:] = tint = DESIRED_FLOOR if desired else OTHER_FLOOR
         y, x = np.abs(self._axes[0]), np.abs(self._axes[1])
         self._blend(tile, DESIRED if desired else OTHER, y + x < 0.9)
@@ -85,16 +84,16 @@ class Drawing:
             self._blend(tile, tint, y + x < 0.58)
 
     def _samples(self) -> tuple[Array, Array]:
-        """Points of a cell, several a pixel, down and across; the cell reaches from −1 to 1.
+        """Points of a cell, several per pixel, down and across; the cell extends from −1 to 1.
 
-        The line of a cell is its first row and column of pixels; the rest has its centre at 0.
+        The line of a cell is its first row and column of pixels; the rest is centred at 0.
         """
         pixel = (np.arange(self._cell * _FINER) + 0.5) / _FINER
         axis = (pixel - (self._cell + 1) / 2) / ((self._cell - 1) / 2)
         return axis[:, None], axis[None, :]
 
     def _blend(self, tile: Image, colour: Colour, inside: BoolArray) -> None:
-        """Paint a shape onto a cell, in place; pixels at its edge take on some of the colour."""
+        """Paint a shape onto a cell, in place, with smooth edges."""
         p = self._cell
         share = inside.reshape(p, _FINER, p, _FINER).mean(axis=(1, 3))[:, :, None]
         tile[:] = np.rint(tile * (1 - share) + np.array(colour) * share).astype(np.uint8)

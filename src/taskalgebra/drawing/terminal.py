@@ -2,39 +2,38 @@
 
     ◆ a desired goal      ◇ another goal      ↑ → ↓ ← the move      · a cell without a way to a goal
 
-A snapshot has no policy: it shows the goals, and the agent as @.  On the cell of a goal that reads
-@◆, in the absorbing state of the goal ◆@◆.
+A snapshot has no policy: it shows the goals, and the agent as @.  On the cell of a goal that is @◆,
+in the absorbing state of the goal ◆@◆.
 
-Colours run from dark blue (low) to yellow (high), after viridis, which stays readable for
-colour-blind readers and in grey.
+Colours run from dark blue (low) to yellow (high), like viridis, which is readable for colour-blind
+readers and in greyscale.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import FiniteMDP
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 WALL = "█"
 AGENT = "@"
-NOTHING = -1  # in a layout, the number of no state: a wall
+NOTHING = -1  # in a layout: a wall
 _VIRIDIS = np.array(
     [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], np.float64
 )
 
 
-def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bool) -> str:
+def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> str:
     """Draw a policy on the map of its world, one cell three columns wide.
 
     Args:
         task: the task, for the marks of goals.
         values: V(s), `[S]`.
         actions: the policy, `[S]`.
-        colour: whether to write colours of the terminal.
+        colour: whether to use terminal colours.
 
     Raises:
         ValueError: the world has no map.
@@ -61,8 +60,8 @@ def picture(task: Task, values: Array, actions: NDArray[np.int64], *, colour: bo
 
 
 def legend(low: float, high: float, *, colour: bool, steps: int = 24) -> str:
-    """A line that explains the signs and, in colour, the scale of values."""
-    signs = f"◆ wanted   ◇ not wanted   value {low:.2f}"
+    """A line that explains the symbols and, in colour, the scale of values."""
+    signs = f"◆ desired   ◇ not desired   value {low:.2f}"
     if not colour:
         return f"{signs} to {high:.2f}"
     ramp = "".join(_paint(" ", i / (steps - 1)) for i in range(steps))
@@ -74,7 +73,7 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
 
     Args:
         mdp: the world.
-        desired: `[G]`, the goals to mark as wanted.
+        desired: `[G]`, the goals to mark as desired.
         agent: the state of the agent; None draws none.
 
     Raises:
@@ -93,10 +92,10 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
     return "\n".join("".join(line) for line in lines)
 
 
-def layout(mdp: FiniteMDP) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
     """The map: `[rows, columns]` of states, and the cell at its corner.
 
-    One ring of wall surrounds all cells.  A cell that holds a goal has the state to act in there.
+    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there.
     """
     if mdp.cells is None:
         raise ValueError(
@@ -124,8 +123,8 @@ def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
     order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
     state_at = {tuple(mdp.cells[s]): int(s) for s in order}
     return {
-        state_at[tuple(mdp.cells[goal])]: "◆" if wanted else "◇"
-        for goal, wanted in zip(mdp.goals, desired, strict=True)
+        state_at[tuple(mdp.cells[goal])]: "◆" if is_desired else "◇"
+        for goal, is_desired in zip(mdp.goals, desired, strict=True)
     }
 
 

@@ -7,9 +7,9 @@ of the task itself.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.theory.tasks import Task
@@ -30,10 +30,10 @@ def rollouts(
     rng: np.random.Generator,
     max_steps: int | None = None,
 ) -> Evaluation:
-    """Play episodes with one action a state, `[S]`, from random starts.
+    """Play episodes with one action per state, `[S]`, from random starts.
 
-    `max_steps` cuts episodes off.  By default none is cut off that surely ends; where the policy
-    may go round for ever, ten times as many steps are allowed as there are states.
+    `max_steps` cuts episodes off.  By default an episode that surely ends is not cut off; if the
+    policy may never end, the limit is ten times the number of states.
     """
     episodes = count(episodes, "episodes")
     mdp = task.space.mdp
@@ -64,16 +64,16 @@ def rollouts(
 
 @kernel
 def _play(
-    offset: NDArray[np.int64],
+    offset: LongArray,
     successor: IntArray,
     probability: Array,
     step_reward: Array,
     is_goal: BoolArray,
-    actions: NDArray[np.int64],
+    actions: LongArray,
     starts: IntArray,
-    limits: NDArray[np.int64],
+    limits: LongArray,
     stream: State,
-) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Array, LongArray, LongArray]:
     """Returns before the terminal reward, steps, and the absorbing state reached or −1."""
     n_actions = step_reward.shape[1]
     returns = np.zeros(starts.size)
@@ -93,7 +93,7 @@ def _play(
 
 
 def policy_return(task: Task, actions: ArrayLike) -> Array:
-    """V^π_M(s), the exact expected return of one action a state; −∞ where π may never end."""
+    """V^π_M(s), the exact expected return of one action per state; −∞ where π may never end."""
     mdp = task.space.mdp
     chosen = _actions(actions, task)
     row, column, outcome = _transitions(mdp, chosen)
@@ -111,9 +111,7 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     return values
 
 
-def _transitions(
-    mdp: FiniteMDP, actions: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], IntArray, NDArray[np.int64]]:
+def _transitions(mdp: FiniteMDP, actions: LongArray) -> tuple[LongArray, IntArray, LongArray]:
     """The possible transitions of a policy: from, to, and the number of the outcome."""
     pair = np.arange(mdp.n_states) * mdp.n_actions + actions
     counts = mdp.offset[pair + 1] - mdp.offset[pair]
@@ -123,13 +121,13 @@ def _transitions(
     return row, mdp.successor[outcome], outcome
 
 
-def _actions(actions: ArrayLike, task: Task) -> NDArray[np.int64]:
-    """One action a state, checked: the kernels below do not look twice."""
+def _actions(actions: ArrayLike, task: Task) -> LongArray:
+    """One action per state, checked here because the kernels do not check."""
     mdp = instance(task, Task, "the task").space.mdp
     given = np.asarray(actions)
     if given.shape != (mdp.n_states,) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"a policy is one action number a state, an array of {mdp.n_states} whole numbers; "
+            f"a policy is one action number per state, an array of {mdp.n_states} whole numbers; "
             f"got shape {given.shape} of {given.dtype}"
         )
     if not 0 <= given.min() <= given.max() < mdp.n_actions:
@@ -141,9 +139,7 @@ def _actions(actions: ArrayLike, task: Task) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _may_miss(
-    row: NDArray[np.int64], column: IntArray, goals: IntArray, n_states: int
-) -> BoolArray:
+def _may_miss(row: LongArray, column: IntArray, goals: IntArray, n_states: int) -> BoolArray:
     """[S], whether a policy, given by its possible transitions, may never reach a goal."""
     order = np.argsort(column, kind="stable")
     offset = np.searchsorted(column[order], np.arange(n_states + 1)).astype(np.uint32)
@@ -154,13 +150,9 @@ def _may_miss(
 
 @kernel
 def _follow(
-    next_of: IntArray,
-    step_reward: Array,
-    actions: NDArray[np.int64],
-    known: Array,
-    live: NDArray[np.int64],
+    next_of: IntArray, step_reward: Array, actions: LongArray, known: Array, live: LongArray
 ) -> Array:
-    """Add the rewards up along the path of each state; known values end it."""
+    """Add up the rewards along the path of each state, up to a known value."""
     values = known.copy()
     path = np.empty(values.size, np.int64)
     for i in range(live.size):

@@ -1,4 +1,4 @@
-"""The outcome of some episodes of one task."""
+"""Episodes of one task, and their summary."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -34,9 +33,9 @@ class Evaluation:
 
     @property
     def score(self) -> float:
-        """The mean return as a share of the optimal one; NaN where that is 0 or not known.
+        """The mean return as a share of the optimal one; NaN if that is 0 or not known.
 
-        It says how good a policy is where the optimum is above 0.
+        It is meaningful where the optimum is above 0.
         """
         return self.mean_return / self.optimal_return if self.optimal_return else np.nan
 
@@ -47,7 +46,7 @@ class Evaluation:
 
     @property
     def success_interval(self) -> tuple[float, float]:
-        """The 95 % interval of Wilson for the chance of success.
+        """Wilson's 95 % interval for the probability of success.
 
         With p the success rate of n episodes and z = 1.96, its ends are
         (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
@@ -74,8 +73,8 @@ class Episodes(NamedTuple):
     """Episodes one by one, each array `[N]`."""
 
     returns: Array
-    steps: NDArray[np.int64]
-    goals: NDArray[np.int64]  # in which they ended; −1 where they were cut off
+    steps: LongArray
+    goals: LongArray  # in which they ended; −1 where they were cut off
     optimal_returns: Array  # NaN where not known
 
 

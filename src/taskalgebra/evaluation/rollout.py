@@ -1,7 +1,7 @@
 """Acting in environments: one loop over copies of a goal environment, and evaluation by playing.
 
-`rollout` steps the copies and says what happened; whoever evaluates, learns or records takes the
-steps from it.  `play` evaluates a policy, also in worlds that are known only by playing them.
+`rollout` steps the copies, for everything that evaluates, learns or records.  `play` evaluates a
+policy, also in open worlds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, Observations
+from taskalgebra.arrays import Array, BoolArray, LongArray, Observations
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.theory.goal_env import goals_reached
 from taskalgebra.theory.policy import Policy
@@ -32,9 +32,9 @@ class Step:
     actions: NDArray[Any]  # [N, ...]
     rewards: Array  # [N]
     next_observations: Observations  # [N, ...]
-    goals: NDArray[np.int64]  # [N], in which episodes have just ended, or −1
+    goals: LongArray  # [N], in which episodes have just ended, or −1
     ended: BoolArray  # [N], terminated or truncated
-    resets: BoolArray  # [N], where the step only began a new episode, and counts for nothing
+    resets: BoolArray  # [N], where the step only began a new episode and does not count
     infos: Mapping[str, Any]
 
 
@@ -44,16 +44,16 @@ def rollout(
     act: Callable[[Observations], NDArray[Any]],
     n_goals: int | None = None,
 ) -> Iterator[Step]:
-    """Step all copies for ever, however the environment resets itself.
+    """Step all copies forever, in any autoreset mode.
 
     Args:
         env: copies of a goal environment, just reset.
-        observations: what the reset showed.
+        observations: what the reset returned.
         act: from observations to actions.
-        n_goals: how many goals there are, if that is known.
+        n_goals: the number of goals, if known.
 
     Raises:
-        ValueError: the environment breaks the contract of goals.
+        ValueError: the environment violates the contract of goals.
     """
     from gymnasium.vector import AutoresetMode
 
@@ -87,24 +87,23 @@ def play(
     max_steps: int,
     seed: int = 0,
 ) -> Evaluation:
-    """Play episodes in an environment, and tell what the policy earned.
+    """Play episodes in an environment, and summarise what the policy earned.
 
-    The N copies of the environment play in waves.  A wave resets all of them with a seed, and each
-    counts with the first episode it plays; what a copy does afterwards, until the slowest is done,
-    is ignored.  So long episodes count as often as short ones, and it does not matter how the
-    environment resets itself.  Where copy i is seeded with the seed plus i, as Gymnasium does, the
-    episodes are the same for every N.
+    The N copies of the environment play in waves.  A wave resets all of them with a seed, and only
+    the first episode of each copy counts.  So long episodes count as often as short ones, in any
+    autoreset mode.  If copy i is seeded with the seed plus i, as in Gymnasium, the episodes are the
+    same for every N.
 
     Args:
         task: the task that the environment pays for.
         env: copies of a goal environment, as `GoalEnv.vector` makes them.
-        policy: what acts.
-        episodes: how many episodes to play.
+        policy: the policy to evaluate.
+        episodes: the number of episodes.
         max_steps: an episode is cut off after this many steps, and counts with its return so far.
-        seed: equal seeds play equal episodes, if the environment and the policy do so.
+        seed: equal seeds play equal episodes, if the environment and the policy are deterministic.
 
     Raises:
-        ValueError: the environment breaks the contract of goals.
+        ValueError: the environment violates the contract of goals.
     """
     instance(task, Task, "the task")
     episodes, max_steps = count(episodes, "episodes"), count(max_steps, "max_steps")
@@ -146,7 +145,7 @@ def _wave(
 
 
 def _optimal_returns(infos: Mapping[str, Any], num_envs: int) -> Array:
-    """[N], what the environment says that the best policy earns; NaN where it does not say."""
+    """[N], what the best policy earns according to the environment; NaN where it is not given."""
     if "optimal_return" not in infos:
         return np.full(num_envs, np.nan)
     known = infos.get("_optimal_return", np.ones(num_envs, np.bool_))

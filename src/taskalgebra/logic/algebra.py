@@ -2,12 +2,12 @@
 
 The paper defines ¬, ∨, ∧ twice: on tasks, where they act on rewards r(s, a), and on extended
 value functions, where they act on Q̄(s, g, a).  Both are the same three pointwise formulas, so they
-stand here once, on arrays of any shape:
+are defined here once, on arrays of any shape:
 
     (x ∧ y) = min{x, y}        (x ∨ y) = max{x, y}        ¬x = (U + ∅) − x
 
 `U` and `∅` are the bounds of the algebra: the rewards (or values) of the universal and of the empty
-task.  `Bounds` keeps them together with their sum, so that they are found once and shared.
+task.  `Bounds` keeps them together with their sum, so that they are computed once and shared.
 
 `BooleanElement` gives any class the operators `&  |  ~  ^`.  `LAWS` lists the axioms of a Boolean
 algebra as data, so that every carrier (goal sets, tasks, tables, networks) is held to one suite.
@@ -64,12 +64,12 @@ class Bounds:
 
     @cached_property
     def dead(self) -> NDArray[np.bool_] | None:
-        """Where both bounds are −∞, or None when that is nowhere."""
+        """Where both bounds are −∞; None if nowhere."""
         dead = np.isneginf(self.total)
         return dead if dead.any() else None
 
     def rows(self, rows: slice) -> Bounds:
-        """The bounds of some rows, with the sum that is already known."""
+        """The bounds of some rows, which reuse the sum."""
         part = Bounds(self.universal[rows], self.empty[rows])
         part.__dict__["total"] = self.total[rows]
         part.__dict__["dead"] = None if self.dead is None else self.dead[rows]
@@ -79,7 +79,7 @@ class Bounds:
 class BooleanElement(ABC):
     """An element of a Boolean algebra: `a & b`, `a | b`, `~a`, `a ^ b`.
 
-    A carrier says what ∧, ∨ and ¬ are.  Exclusive or follows from them, as in the paper.
+    A carrier defines ∧, ∨ and ¬.  Exclusive or follows from them, as in the paper.
     """
 
     __slots__ = ()
@@ -112,9 +112,9 @@ class BooleanElement(ABC):
 class Law:
     """One axiom: `sides(a, b, c, zero, one)` lists pairs that must be equal.
 
-    `needs` says what a law asks beyond min, max and an order-reversing involution, which give the
-    others for any arrays: "bounds", that no element lies outside `zero` and `one`; "two values",
-    Assumption 2.
+    `needs` says what a law requires beyond min, max and an order-reversing involution, which
+    suffice for the others on any arrays: "bounds", that no element lies outside `zero` and `one`;
+    "two values", Assumption 2.
     """
 
     name: str

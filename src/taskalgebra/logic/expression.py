@@ -6,9 +6,9 @@
     >>> str(formula.simplify())
     'left & ~top | ~left & top'
 
-`evaluate` uses only `&  |  ~  ^` of whatever the names stand for, so one tree serves truth values,
-sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` compares what
-they mean (`logic.truth`).  Formulas are made from text and from truth tables in `logic.formulas`.
+`evaluate` uses only the operators `&  |  ~  ^` of the named elements, so one tree serves truth
+values, sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` their
+meaning (`logic.truth`).  `logic.formulas` makes formulas from text and from truth tables.
 
 No method recurses, and each takes time linear in the number of distinct subtrees (printing: in the
 length of the text).
@@ -46,12 +46,12 @@ class Expression(BooleanElement):
     _hash: int
     _length: int  # of str(self), counted up to MAX_TEXT + 1
     kind: ClassVar[str]
-    _level: ClassVar[int]  # how tightly it binds; the text has parentheses where a looser one is
+    _level: ClassVar[int]  # how tightly it binds; looser operands are put in parentheses
 
     def _fill(
         self, operands: tuple[Expression, ...], content: str | bool | None, key: int, length: int
     ) -> None:
-        """Set the fields of a new node; afterwards it never changes."""
+        """Set the fields of a new node, once."""
         _set_field(self, "operands", operands)
         _set_field(self, "content", content)
         _set_field(self, "_hash", key)
@@ -67,7 +67,7 @@ class Expression(BooleanElement):
 
     @abstractmethod
     def _pieces(self) -> tuple[str | Expression, ...]:
-        """The node as text, with operands still to be written."""
+        """The node as text, with its operands not yet written out."""
 
     def __and__(self, other: Expression) -> Expression:
         """Conjunction ∧."""
@@ -86,7 +86,7 @@ class Expression(BooleanElement):
         return Not(self)
 
     def __hash__(self) -> int:
-        """A hash of the tree, found when the node was made."""
+        """A hash of the tree, computed when the node was made."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
@@ -104,17 +104,17 @@ class Expression(BooleanElement):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as a flat list, so that no depth is too much."""
+        """Pickle as a flat list, so that no tree is too deep."""
         return _from_steps, (steps(self),)
 
     def __str__(self) -> str:
-        """The formula with as few parentheses as `parse` needs to give back this very tree."""
+        """The formula with just the parentheses that `parse` needs to rebuild this tree."""
         if self._length > MAX_TEXT:
             raise ExpressionError(f"the formula is longer than {MAX_TEXT:,} characters")
         return "".join(_written(self))
 
     def __repr__(self) -> str:
-        """`parse('…')`, cut after some 200 characters."""
+        """`parse('…')`, cut off after 200 characters."""
         text = ""
         for piece in _written(self):
             text += piece
@@ -130,9 +130,9 @@ class Expression(BooleanElement):
     def evaluate(
         self, elements: Mapping[str, T], *, universal: T | None = None, empty: T | None = None
     ) -> T:
-        """The element that the formula makes of the named ones, by `&  |  ~  ^` alone.
+        """Apply the formula to the named elements, by their operators `&  |  ~  ^`.
 
-        Equal subtrees are computed once, and a result is let go after its last use.  Integers serve
+        Equal subtrees are computed once, and a result is freed after its last use.  Integers serve
         as sets of bits, with `universal=-1, empty=0`.
 
         Args:
@@ -147,7 +147,7 @@ class Expression(BooleanElement):
         for kind, content, _ in todo:
             if kind == "constant" and (universal if content else empty) is None:
                 word, bound = ("true", "universal") if content else ("false", "empty")
-                raise self._error_at(word, f"to evaluate {word}, say what it is: {bound}=…")
+                raise self._error_at(word, f"to evaluate {word}, pass {bound}=…")
         return run(todo, elements, cast(T, universal), cast(T, empty))
 
     def steps_over(self, names: Collection[str]) -> list[Step]:
@@ -165,7 +165,7 @@ class Expression(BooleanElement):
         return todo
 
     def _error_at(self, leaf: str, reason: str) -> ExpressionError:
-        """An error at the first place where a name or a constant is written."""
+        """An error at the first occurrence of a name or a constant in the text."""
         position = 0
         if self._length <= _MESSAGE_TEXT:
             for piece in _written(self):
@@ -178,7 +178,7 @@ class Expression(BooleanElement):
         """The values under all assignments, as the bits of an integer.
 
         Args:
-            names: The order of the names and possibly further ones; default `self.names`.
+            names: The order of the names, possibly with additional ones; default `self.names`.
 
         Raises:
             ExpressionError: For more than `MAX_NAMES` names, or a name that is not among `names`.
@@ -200,9 +200,8 @@ class Expression(BooleanElement):
     def simplify(self) -> Expression:
         """A shortest sum of products with the same meaning; equivalent formulas get the same one.
 
-        Shortest means fewest products, then fewest literals, then first in the order that
-        `sum_of_products` defines on sorted names.  If the meaning depends on more than
-        6 names, the sum is irredundant and its products are prime, but another may be shorter.
+        Shortest is defined in `logic.sum_of_products`.  If the meaning depends on more than 6
+        names, the sum is irredundant and its products are prime, but another may be shorter.
         """
         canonical = self.canonical()
         cubes = sum_of_products(canonical.table, 0, len(canonical.names))
@@ -221,7 +220,7 @@ class Name(Expression):
     def __init__(self, name: str) -> None:
         """Make the leaf."""
         if not isinstance(name, str):
-            raise TypeError(f"a task name is a str, not {name!r}")
+            raise TypeError(f"a task name must be a str, got {name!r}")
         if not name:
             raise ExpressionError("a task name cannot be empty")
         self._fill((), name, hash((self.kind, name)), len(quote(name)))
@@ -247,7 +246,7 @@ class Constant(Expression):
     def __init__(self, value: bool) -> None:
         """Make the leaf; see `TRUE` and `FALSE`."""
         if not isinstance(value, bool):
-            raise TypeError(f"a constant is True or False, not {value!r}")
+            raise TypeError(f"a constant must be True or False, got {value!r}")
         self._fill((), value, hash((self.kind, value)), 4 if value else 5)
 
     def _pieces(self) -> tuple[str | Expression, ...]:
@@ -352,11 +351,11 @@ FALSE: Final = Constant(False)
 
 def _not_expressions(*operands: object) -> TypeError:
     wrong = [x for x in operands if not isinstance(x, Expression)]
-    return TypeError(f"an operand is an Expression, not {wrong[0]!r}; write parse('…')")
+    return TypeError(f"an operand must be an Expression, got {wrong[0]!r}; use parse('…')")
 
 
 def _wrapped(operand: Expression, level: int) -> tuple[str | Expression, ...]:
-    """The operand of an operator, in parentheses if it binds less tightly."""
+    """An operand, in parentheses if it binds less tightly than the operator."""
     return ("(", operand, ")") if operand._level < level else (operand,)
 
 
@@ -375,7 +374,7 @@ _NODES: Final[dict[str, Any]] = {node.kind: node for node in (Name, Constant, No
 
 
 def _from_steps(todo: list[Step]) -> Expression:
-    """The tree of a flat list."""
+    """The tree of a list of steps."""
     nodes: list[Expression] = []
     for step in todo:
         operands = [nodes[place] for place in operand_places(step)] or step[1:2]

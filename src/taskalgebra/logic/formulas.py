@@ -1,4 +1,4 @@
-r"""Formulas made: from text, from a truth table, and all that some names have.
+r"""Making formulas: from text, from a truth table, and all functions of some names.
 
     >>> formula = parse("top ^ left")
     >>> formula.evaluate({"top": 0b0011, "left": 0b0101})
@@ -17,8 +17,8 @@ The operators, from the tightest to the loosest:
 | `a -> b`   | `a implies b`  `→`    | `~a \| b`    | right to left    |
 | `a <-> b`  | `a iff b`  `↔`        | `~(a ^ b)`   | left to right    |
 
-`true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in any
-letter case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
+`true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in upper
+or lower case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def parse(text: str, names: Iterable[str] | None = None) -> Expression:
         names: The names that may occur, or None for any.
 
     Raises:
-        ExpressionError: If the text is not a formula, with the place of the first mistake.
+        ExpressionError: If the text is not a formula, with the position of the first mistake.
     """
     if not isinstance(text, str):
-        raise TypeError(f"a formula is a str, not {text!r}")
+        raise TypeError(f"a formula must be a str, got {text!r}")
     if isinstance(names, str):
-        raise TypeError(f"names is a collection of names, not the one text {names!r}")
+        raise TypeError(f"names must be a collection of names, got the string {names!r}")
     leaves: dict[str, Expression] = {}
     stack: list[Expression] = []
     for symbol in postfix(text, names):

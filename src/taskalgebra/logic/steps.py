@@ -1,8 +1,8 @@
 """A formula as a flat list of its distinct subtrees, operands first.
 
-The list makes every method of an expression linear in the number of distinct subtrees, and free of
-recursion.  Equal subtrees share one place in it, whether or not they are one object, and the order
-is that of reading from left to right.  Hence two trees are equal exactly if their lists are.
+The list makes every method of an expression linear in the number of distinct subtrees, without
+recursion.  Equal subtrees share one place in it, even if they are separate objects, and the order
+is from left to right.  Hence two trees are equal exactly if their lists are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {"and": and_, "xor": 
 
 
 class Node(Protocol):
-    """What `steps` asks of a tree."""
+    """What `steps` needs of a tree."""
 
     @property
     def kind(self) -> str:
@@ -71,13 +71,10 @@ def operand_places(step: Step) -> tuple[int, ...]:
 
 
 def run(steps: Sequence[Step], elements: Mapping[str, T], universal: T, empty: T) -> T:
-    """The element that the steps make of the named ones; a result goes after its last use."""
+    """Apply the steps to the named elements; a result is freed after its last use."""
     last_use: dict[int, int] = {}
-    for now, (kind, first, second) in enumerate(steps):
-        if kind in _OPERATIONS:
-            last_use[first] = last_use[second] = now
-        elif kind == "not":
-            last_use[first] = now
+    for now, step in enumerate(steps):
+        last_use.update(dict.fromkeys(operand_places(step), now))
     values: dict[int, T] = {}
     for now, (kind, first, second) in enumerate(steps):
         if kind == "name":
@@ -97,5 +94,5 @@ def run(steps: Sequence[Step], elements: Mapping[str, T], universal: T, empty: T
 
 
 def negation(element: Any) -> Any:
-    """¬x; the ~ of Python would make an integer of a bool."""
+    """¬x; Python's ~ would turn a bool into an integer."""
     return not element if isinstance(element, bool) else ~element

@@ -1,6 +1,6 @@
 """Short sums of products for truth tables kept as integers.
 
-A Boolean function of n names is an integer of 2ⁿ bits, its truth table.  Bit i is the value under
+A Boolean function of n names is an integer of 2ⁿ bits, its truth table: bit i is the value under
 the assignment in which name j is true exactly when bit j of i is set.  A product of literals is a
 `Cube`; a sum of products is a tuple of cubes.  Two methods find one:
 
@@ -11,8 +11,8 @@ the assignment in which name j is true exactly when bit j of i is set.  A produc
                      but another sum may be shorter.
 
 "Shortest" is a total order, so the answer is unique: fewest products, then fewest literals, then
-the sum whose first differing product stands earlier in the order of cubes.  Cubes with fewer
-literals stand earlier; among equals, names are compared in turn, with x before ¬x before "absent".
+the sum whose first differing product comes earlier in the order of cubes.  Cubes with fewer
+literals come first; among equals, names are compared in turn, with x before ¬x before "absent".
 """
 
 from __future__ import annotations
@@ -111,18 +111,17 @@ def _cubes(n_names: int) -> tuple[tuple[Cube, int, tuple[int, ...]], ...]:
         (
             cube,
             cube_table(cube, n_names),
-            tuple(place[Cube(cube.positive & ~bit, cube.negative & ~bit)] for bit in _bits(cube)),
+            tuple(
+                place[Cube(cube.positive & ~bit, cube.negative & ~bit)]
+                for bit in _ones(cube.positive | cube.negative)
+            ),
         )
         for cube in cubes
     )
 
 
-def _bits(cube: Cube) -> Iterator[int]:
-    return _ones(cube.positive | cube.negative)
-
-
 def _ones(mask: int) -> Iterator[int]:
-    """The single set bits of a mask, lowest first."""
+    """The set bits of a mask, each as a mask of its own, lowest first."""
     while mask:
         lowest = mask & -mask
         yield lowest
@@ -154,7 +153,7 @@ class _Column(NamedTuple):
 def _first_cheapest_cover(rows: int, columns: list[_Column]) -> int:
     """Among the cheapest sets of columns that cover `rows`, the one with the earliest columns.
 
-    After the cost is known, each column in turn is kept if some cheapest cover has it beside those
+    Once the cost is known, each column in turn is kept if some cheapest cover contains it and those
     already kept.  `witness` is such a cover, so that most columns need no search.
     """
     budget = sum(column.cost for column in columns)
@@ -255,9 +254,9 @@ def _without_implied_rows(users: dict[int, int]) -> dict[int, int]:
 
 
 def _lower_bound(users: dict[int, int], columns: list[_Column]) -> tuple[int, int]:
-    """A cost that no cover of the rows undercuts, and the columns that help to pay it.
+    """A lower bound on the cost of a cover, and the columns that it counts.
 
-    Rows that share no column need a column each.  Any other column comes on top of the bound.
+    Rows that share no column need a column each.  Any other column adds to the bound.
     """
     bound = helpful = 0
     for mask in sorted(users.values(), key=int.bit_count):
@@ -281,7 +280,7 @@ def _irredundant(needed: int, allowed: int, n_names: int) -> tuple[list[Cube], i
     """Cubes between `needed` and `allowed`, and the truth table of their sum.
 
     The last name x splits each table in two halves.  What only ¬x or only x may cover gets that
-    literal; what is left is covered without x.
+    literal; the rest is covered without x.
     """
     if not needed:
         return [], 0

@@ -1,10 +1,10 @@
 """The written form of expressions: tokens, grammar, names and error messages.
 
-The table of operators stands in `logic.formulas`; here it is `_SYMBOLS`.  A name is an
-identifier, or any text in quotes, where a backslash takes the next character as it is.
+`logic.formulas` documents the table of operators; here it is `_SYMBOLS`.  A name is an identifier,
+or any text in quotes, where a backslash escapes the next character.
 
 `postfix` turns text into the operands and operators of the formula, operands first.  It runs in
-time linear in the text, with a stack of its own, so no depth of nesting is too much for it.
+linear time with a stack of its own, so that no nesting is too deep.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
+from taskalgebra.validation import closest, listed
+
 _WINDOW = 72
-_LONGEST_KNOWN_LIST = 8
 
 
 class ExpressionError(ValueError):
-    """A formula that cannot be read or used, with the place in the text.
+    """A formula that cannot be read or used, with the position in the text.
 
     Attributes:
         reason: What is wrong and what to write instead.
@@ -29,7 +29,7 @@ class ExpressionError(ValueError):
     """
 
     def __init__(self, reason: str, text: str = "", position: int = 0) -> None:
-        """Keep the parts; `str` puts them together."""
+        """Keep the parts; `str` joins them."""
         super().__init__(reason, text, position)
         self.reason = reason
         self.text = text
@@ -50,7 +50,7 @@ class ExpressionError(ValueError):
 
 
 def _printable(text: str) -> str:
-    """Text that fills one line: tabs become blanks, other characters without a shape become �."""
+    """Text for one line: tabs become blanks, other unprintable characters become �."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in text)
 
 
@@ -67,7 +67,7 @@ class Symbol(NamedTuple):
 
     kind: str  # "name", "true", "false", a word of the table of operators, "(" or ")"
     level: int = 0
-    starts: bool = False  # whether it stands at the start of an operand, not behind one
+    starts: bool = False  # whether it starts an operand, rather than follows one
     right_to_left: bool = False
     name: str = ""
 
@@ -123,14 +123,14 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def token_end(text: str, position: int) -> int:
-    """Where the token at a position ends; a name whose quotes are never closed has no end."""
+    """Where the token at a position ends; an unclosed quote runs to the end of the text."""
     token = _TOKEN.match(text, position)
     assert token is not None  # any character is a token, and so is the end
     return len(text) if token["other"] in ("'", '"') else token.end()
 
 
 def quote(name: str) -> str:
-    """The name as it is written in a formula: plain if it can be, else in quotes."""
+    """The name as written in a formula: plain if possible, else in quotes."""
     if name.isidentifier() and name.lower() not in RESERVED:
         return name
     mark = '"' if "'" in name and '"' not in name else "'"
@@ -138,22 +138,10 @@ def quote(name: str) -> str:
 
 
 def unknown_name(name: str, known: Collection[str]) -> str:
-    """The words for a name that is not among the known ones, with the closest of them."""
-    some = sorted(known)[:_LONGEST_KNOWN_LIST]
-    listed = ", ".join(map(_as_written, some)) or "no tasks"
-    more = f", … ({len(known)} in all)" if len(known) > len(some) else ""
-    return f"unknown task {_brief(name, quoted=True)}; known: {listed}{more}." + _closest(
-        name, known
-    )
-
-
-def _closest(name: str, known: Collection[str]) -> str:
-    """A question with the known name most like this one, or nothing."""
-    if len(name) > _WINDOW or len(known) > 1000:
-        return ""
-    alike = {other.casefold(): other for other in known if len(other) <= _WINDOW}
-    found = get_close_matches(name.casefold(), alike, n=1)
-    return f" Did you mean {alike[found[0]]!r}?" if found else ""
+    """The message for a name that is not known, with the closest known one."""
+    names = listed([_as_written(other) for other in sorted(known)], 8) or "no tasks"
+    unknown = f"unknown task {_brief(name, quoted=True)}; known: {names}"
+    return unknown + (closest(name, list(known)) or ".")
 
 
 def _as_written(name: str) -> str:
@@ -162,7 +150,7 @@ def _as_written(name: str) -> str:
 
 
 def _brief(name: str, *, quoted: bool = False) -> str:
-    """A name inside a message: cut, and with control characters escaped."""
+    """A name inside a message: shortened, with control characters escaped."""
     short = name if len(name) <= _WINDOW else name[:_WINDOW] + "…"
     return repr(short) if quoted or not short.isprintable() else short
 
@@ -180,7 +168,7 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
     known = None if names is None else frozenset(names)
     read: dict[str, Symbol] = {}
     waiting: list[Symbol] = []  # operators and open parentheses
-    opened: list[int] = []  # the places of the open parentheses
+    opened: list[int] = []  # positions of the open parentheses
     want_operand = True
     previous = ""
     for match in _TOKEN.finditer(text):
@@ -203,7 +191,7 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
                 yield symbol
                 want_operand = False
             continue
-        reach = symbol.level + symbol.right_to_left  # how tight an operator before it must be
+        reach = symbol.level + symbol.right_to_left  # the least level of operators to apply first
         while waiting and waiting[-1].level >= reach and waiting[-1] is not _OPEN:
             yield waiting.pop()
         if symbol is not _CLOSE:
@@ -224,7 +212,7 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
 def _misplaced(
     want_operand: bool, previous: str, token: str, text: str, position: int
 ) -> ExpressionError:
-    """The error of an operator, or the end, where an operand must stand, or the other way round."""
+    """The error for an operator (or the end) in place of an operand, or the reverse."""
     found = _brief(token, quoted=True) if token else "the end"
     before = _brief(previous, quoted=True)
     if not previous and not token:
@@ -260,7 +248,7 @@ def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
 
 
 def _unexpected(token: str) -> str:
-    """The words for a token that no formula has."""
+    """The message for a token that cannot occur in a formula."""
     if token in ("'", '"'):
         return f"this {token} opens a name that is never closed"
     return f"unexpected {_brief(token, quoted=True)}; {_HINTS.get(token, _QUOTE_IT)}"

@@ -1,8 +1,7 @@
 """Truth tables: what a formula means.
 
-The meaning of a formula of K names is one of 2^(2^K) truth tables, kept as integers: bit i is the
-value under the assignment in which name j is true exactly when bit j of i is set.  A formula is
-given here as the list of its subtrees (`logic.steps`).
+The meaning of a formula of K names is one of 2^(2^K) truth tables, kept as integers (see
+`logic.sum_of_products`).  A formula is given here as the list of its subtrees (`logic.steps`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def truth_table(steps: Sequence[Step], names: Sequence[str]) -> int:
 
 
 def canonical_form(steps: Sequence[Step]) -> CanonicalForm:
-    """The function of a formula, without the names that make no difference."""
+    """The function of a formula, without the names it does not depend on."""
     order = sorted(names_of(steps))
     table = truth_table(steps, order)
     needed = [
@@ -50,9 +49,9 @@ def canonical_form(steps: Sequence[Step]) -> CanonicalForm:
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of a truth table: different ones, and not too many."""
+    """The names of a truth table: distinct, and not too many."""
     if isinstance(names, str):
-        raise TypeError(f"names is a sequence of names, not the one text {names!r}")
+        raise TypeError(f"names must be a sequence of names, got the string {names!r}")
     order = tuple(names)
     if len(set(order)) < len(order):
         raise ValueError(f"the names {order} are not all different")

@@ -2,7 +2,7 @@
 
 Deterministic worlds.  By Corollary 1, Q̄*_M(s, g, a) = G*(s:g, a) + r̄_M(g): up to the goal every
 task earns the same.  So the expensive part, the best return G*(s:g) from every state to every goal,
-is found once, by searching backwards from each goal, and a task costs one addition:
+is computed once, by searching backwards from each goal, and each task costs one addition:
 
     V̄*_M(s, g) = max{ G*(s:g) + r_M(g),  max_{g' ≠ g} G*(s:g') + r̄_MIN }
     Q̄*_M(s, g, a) = r(s, a) + V̄*_M(s', g)
@@ -10,13 +10,12 @@ is found once, by searching backwards from each goal, and a task costs one addit
 The second term is an agent that cannot reach g (or finds the penalty cheaper) and ends in the best
 other goal.  From states that can reach no goal at all every policy is improper, and Q̄* = −∞.
 
-The search is breadth-first where all steps cost the same, Dijkstra's where step rewards are at most
-0, and Johnson's (Dijkstra's after a change of rewards by a potential) where some are positive.  A
-cycle with a positive sum has no optimum and raises `PositiveCycleError`.
+The search is breadth-first if all steps cost the same, Dijkstra's if step rewards are at most 0,
+and Johnson's (Dijkstra's after a change of rewards by a potential) if some are positive.  With a
+cycle of positive sum there is no optimum, and `PositiveCycleError` is raised.
 
-`ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  Where that does not fit,
-`plan` hands out a `PlannedReach`, which keeps the former and computes rows of the latter when
-asked.
+`ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  If that is too large,
+`plan` uses a `PlannedReach`, which keeps the former and computes rows of the latter on demand.
 
 Stochastic worlds are solved by `planning.stochastic`.
 """
@@ -30,11 +29,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.theory.assumptions import describe_cycle, positive_cycle
-from taskalgebra.theory.family import Family, TableFamily
+from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tables import as_states
@@ -47,11 +46,11 @@ from taskalgebra.worlds.finite import FiniteMDP
 Tasks = Mapping[str, Task] | Sequence[Task]
 
 LARGEST_TABLE = 2**25
-"""Entries S·G·A up to which `plan` makes tables: 256 MB of float64 a task."""
+"""Entries S·G·A up to which `plan` makes tables: 256 MB of float64 per task."""
 
 
 class PositiveCycleError(ValueError):
-    """Some cycle earns more each time round, so that no optimal value exists."""
+    """Some cycle earns more each time round, so no optimal value exists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +106,8 @@ def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnTo
             potential, cycle = positive_cycle(mdp, rewards)
             if cycle:
                 raise PositiveCycleError(
-                    f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so that going "
-                    f"round for ever beats reaching any goal; lower the step rewards"
+                    f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
+                    f"forever beats reaching any goal; lower the step rewards"
                 )
         cost = np.maximum(potential[:, None] - potential[mdp.next_state] - rewards, 0.0)
         to_goal = graph.costs_to(mdp.predecessors, cost, mdp.goals)
@@ -117,7 +116,7 @@ def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnTo
 
 
 @kernel
-def _constant_rows(rewards: Array, live: NDArray[np.bool_], value: float) -> bool:
+def _constant_rows(rewards: Array, live: BoolArray, value: float) -> bool:
     for s in range(live.size):
         if live[s]:
             for a in range(rewards.shape[1]):
@@ -164,7 +163,7 @@ def _expand(
     second_return: Array,
     goal_reward: Array,
     r_bar_min: float,
-    states: NDArray[np.int64],
+    states: LongArray,
     out: Array,
 ) -> None:
     """Fill out[i] with Q̄*(states[i], g, a); the formula is the one of the module's docstring."""
@@ -189,12 +188,12 @@ def _expand(
 class PlannedReach(Reach):
     """The planner's returns in a world too large for tables; observations are states.
 
-    Its values are those of Definition 2: they count the penalty r̄_MIN of ending in another goal,
-    where that is the best there is.
+    Its values are those of Definition 2: they include the penalty r̄_MIN of ending in another goal
+    if that is best.
     """
 
     def __init__(self, returns: ReturnToGoal, r_bar_min: float) -> None:
-        """Put the returns of a world and the penalty side by side."""
+        """Take the returns of a world and the penalty."""
         self.to_goals, self.r_bar_min = returns, r_bar_min
 
     def returns(self, observations: Any) -> Array:
@@ -213,27 +212,23 @@ class PlannedReach(Reach):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedFamily(Family):
-    """Values computed when asked, from the returns of a world too large for tables."""
+    """Values computed on demand, from the returns of a world too large for tables."""
 
     FORMAT = TableFamily.FORMAT
 
-    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """No arrays: planning again is quicker than reading them."""
+    def pack(self) -> Packed:
+        """No arrays: planning again is faster than reading them."""
         words = {"tables": False, "r_bar_min": self.r_bar_min, "error_bound": self.error_bound}
         return words, {}
 
 
 def plan(
-    space: TaskSpace,
-    tasks: Tasks,
-    *,
-    r_bar_min: float | None = None,
-    tolerance: float = 1e-10,
+    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
 ) -> TableFamily | PlannedFamily:
-    """Q̄* of these tasks: tables where they fit, else values computed when asked.
+    """Q̄* of these tasks: tables if they fit, else values computed on demand.
 
     Args:
-        space: the task space; its Q̄*_U and Q̄*_∅ are found along the way.
+        space: the task space; its Q̄*_U and Q̄*_∅ are planned too.
         tasks: tasks of that space, by name or in a list.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at.
@@ -256,23 +251,19 @@ def plan(
 
 
 def q_bar_star(
-    space: TaskSpace,
-    tasks: Tasks,
-    *,
-    r_bar_min: float | None = None,
-    tolerance: float = 1e-10,
+    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
 ) -> TableFamily:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
     named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
     if not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
-    wanted = [space.universal, space.empty, *named.values()]
-    tables: list[Array] = [np.empty(0)] * len(wanted)
+    planned = [space.universal, space.empty, *named.values()]
+    tables: list[Array] = [np.empty(0)] * len(planned)
     error = 0.0
-    for steps in {id(task.steps): task.steps for task in wanted}.values():
-        group = [i for i, task in enumerate(wanted) if task.steps is steps]
-        goal_reward = np.stack([wanted[i].goal_reward for i in group])
+    for steps in {id(task.steps): task.steps for task in planned}.values():
+        group = [i for i, task in enumerate(planned) if task.steps is steps]
+        goal_reward = np.stack([planned[i].goal_reward for i in group])
         solved, gap = _tables(space.mdp, steps, goal_reward, low, tolerance)
         error = max(error, gap)
         for i, table in zip(group, solved, strict=True):
@@ -301,7 +292,7 @@ def _r_bar_min(space: TaskSpace, given: float | None) -> float:
 
 
 def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
-    """Tasks by name, all of one space; those of a list are called by their places."""
+    """Tasks by name, all of one space; those of a list are named by their positions."""
     instance(space, TaskSpace, "the space")
     if not isinstance(tasks, Mapping):
         tasks = {f"task {i}": task for i, task in enumerate(tasks)}
@@ -312,8 +303,29 @@ def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
     return dict(tasks)
 
 
+def unpack(
+    words: Words, arrays: Arrays, space: TaskSpace, tasks: Mapping[str, Task]
+) -> TableFamily | PlannedFamily:
+    """The family that `TableFamily.pack` or `PlannedFamily.pack` packed; the latter plans again.
+
+    Raises:
+        ValueError: the shape of a table does not fit the world.
+    """
+    if not words["tables"]:
+        return plan(space, tasks, r_bar_min=words["r_bar_min"])
+    names = ("q_universal", "q_empty", *(f"q_{i}" for i in range(len(tasks))))
+    tables = [arrays[name] for name in names]
+    n_states = space.mdp.n_states if space.finite else len(tables[0])
+    expected = (n_states, space.n_goals, space.n_actions)
+    for table in tables:
+        if table.shape != expected:
+            raise ValueError(f"a table has shape {table.shape}, the world needs {expected}")
+    r_bar_min, error_bound = words["r_bar_min"], words["error_bound"]
+    return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
+
+
 def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
-    """V*_M(s), the optimum of a task itself, found without extended values: the oracle of bars.
+    """V*_M(s), the optimum of a task itself, computed without extended values.
 
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.

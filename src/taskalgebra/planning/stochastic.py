@@ -9,7 +9,7 @@ until they meet.  Half their distance is the error bound, whatever the world:
 - lower: the policy π that ends soonest, with a certified number of steps.  If w ≥ 0 satisfies
   1 + P_π w ≤ w + δ with δ < 1, then w / (1 − δ) is at least the expected number of steps of π.
 
-States in which an agent can stay for ever at no cost would hold the upper bound up.  Such a set is
+A set of states in which an agent can stay forever at no cost would hold the upper bound up.  It is
 treated as one state: all its members are worth its best way out (the "end components" of
 probabilistic model checking).  From states without any proper policy the value is −∞.
 """
@@ -17,9 +17,8 @@ probabilistic model checking).  From states without any proper policy the value 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.assumptions import free_components
 from taskalgebra.worlds.finite import FiniteMDP
@@ -51,15 +50,16 @@ class ShortestPaths:
         self.mdp = mdp
         self.step_reward = step_reward
         self.ending = mdp.ending
-        self.usable = _usable(mdp, self.ending)
+        # [S·A], whether a proper policy exists after every outcome of an action
+        self.usable = np.logical_and.reduceat(self.ending[mdp.successor], mdp.offset[:-1])
         self.duration = _certified_duration(mdp, self.usable, self.ending)
         self.component, self.inner = free_components(mdp, step_reward)
 
     def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
         """V over proper policies, given the terminal reward of each goal; and its error bound.
 
-        The bounds stop moving when they are within a rounding error of each other, so the error may
-        be above a tolerance that asks for more than float64 holds.
+        The bounds stop moving within a rounding error of each other, so the error may exceed a
+        tolerance below the precision of float64.
         """
         mdp = self.mdp
         lower = terminal.min() + self.step_reward.min() * self.duration
@@ -84,7 +84,7 @@ class ShortestPaths:
         if not met:
             raise ConvergenceError(
                 f"after {MOST_SWEEPS:,} sweeps values are known only to {gap:.1e}, "
-                f"asked for {tolerance:.1e}; raise the tolerance"
+                f"expected {tolerance:.1e}; raise the tolerance"
             )
         return (lower + upper) / 2, gap / 2
 
@@ -92,10 +92,10 @@ class ShortestPaths:
 def bracketed_tables(
     mdp: FiniteMDP, step_reward: Array, goal_reward: Array, r_bar_min: float, tolerance: float
 ) -> tuple[list[Array], float]:
-    """Q̄ tables `[S, G, A]`, one a row of `goal_reward[tasks, G]`, and a bound on their error.
+    """Q̄ tables `[S, G, A]`, one per row of `goal_reward[tasks, G]`, and a bound on their error.
 
     r̄_M(·, g, ·) depends on the task only through r_M(g), so each goal is solved once for each
-    terminal reward it has in some task, not once a task.
+    terminal reward it has in some task, not once per task.
     """
     paths = ShortestPaths(mdp, step_reward)
     n_tasks, n_goals = goal_reward.shape
@@ -114,14 +114,8 @@ def bracketed_tables(
     return tables, error
 
 
-def _usable(mdp: FiniteMDP, ending: BoolArray) -> BoolArray:
-    """[S·A], whether every outcome of an action keeps a proper policy possible."""
-    usable: BoolArray = np.logical_and.reduceat(ending[mdp.successor], mdp.offset[:-1])
-    return usable
-
-
 def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) -> Array:
-    """[S], at least the expected number of steps of a policy that hurries, where one can end."""
+    """[S], an upper bound on the expected steps of the policy that ends soonest."""
     duration = np.zeros(mdp.n_states)
     delta = _hurry(
         mdp.offset,
@@ -134,15 +128,15 @@ def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) ->
     )
     if delta > 0.5:
         raise ConvergenceError(
-            f"some state needs more than about {MOST_SWEEPS:,} steps to end even when it hurries; "
-            f"this world is too slow to plan"
+            f"from some state even the fastest policy needs more than about {MOST_SWEEPS:,} steps "
+            f"to end; episodes of this world are too long to plan"
         )
     return duration / (1.0 - delta)
 
 
 @kernel
 def _hurry(
-    offset: NDArray[np.int64],
+    offset: LongArray,
     successor: IntArray,
     probability: Array,
     usable: BoolArray,
@@ -174,7 +168,7 @@ def _hurry(
 
 @kernel
 def _bracket(
-    offset: NDArray[np.int64],
+    offset: LongArray,
     successor: IntArray,
     probability: Array,
     step_reward: Array,
@@ -187,9 +181,9 @@ def _bracket(
     tolerance: float,
     most_sweeps: int,
 ) -> tuple[float, bool]:
-    """Back both bounds up in place, in alternating directions, until they are close.
+    """Back up both bounds in place, in alternating directions, until they are close.
 
-    Returns their largest distance and whether they met.  Both stay bounds and move monotonically,
+    Returns their largest distance and whether they met.  Both remain bounds and move monotonically,
     so a sweep that changes neither is the last.
     """
     n_states, n_actions = step_reward.shape

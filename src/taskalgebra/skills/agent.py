@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.drawing.terminal import picture
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
@@ -23,15 +23,15 @@ from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ
-from taskalgebra.validation import count, whole_seed
+from taskalgebra.validation import count
 
 if TYPE_CHECKING:
     from taskalgebra.skills.skills import Skills
 
 MAX_COPIES = 256
-"""Copies of an environment that an agent is evaluated in at once."""
+"""The most copies of an environment in one evaluation."""
 MAX_STEPS = 1_000
-"""Where an evaluation cuts episodes off, if the environment has no limit."""
+"""The most steps of an episode in an evaluation, if the environment has no limit."""
 
 
 @final
@@ -41,7 +41,7 @@ class Agent(BooleanElement):
     def __init__(
         self, skills: Skills, expression: Expression, task: Task, values: ExtendedQ
     ) -> None:
-        """Bind a task, its values, and the skills that they came from."""
+        """Keep a task, its values, and the skills that they came from."""
         self.skills = skills
         self.expression = expression
         self.task = task
@@ -57,7 +57,7 @@ class Agent(BooleanElement):
         return self.values.q_bar(observations)
 
     @cached_property
-    def actions(self) -> NDArray[np.int64]:
+    def actions(self) -> LongArray:
         """[S], the action in every state of a finite world."""
         self._require_states("actions")
         return self._over_states(self.policy.actions).astype(np.int64)
@@ -69,14 +69,14 @@ class Agent(BooleanElement):
         return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
 
     def _require_states(self, what: str) -> None:
-        """Refuse what needs the list of all states, in an open world."""
+        """Reject what needs a list of all states, in an open world."""
         if not self.task.space.finite:
             raise TypeError(
-                f"agent.{what} needs all states of a finite world; this agent lives in an open "
+                f"agent.{what} needs all states of a finite world; this agent acts in an open "
                 f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
             )
 
-    def _over_states(self, function: Callable[[NDArray[np.int64]], NDArray[Any]]) -> Array:
+    def _over_states(self, function: Callable[[LongArray], NDArray[Any]]) -> Array:
         mdp = self.task.space.mdp
         block = max(1, 2**22 // (mdp.n_goals * mdp.n_actions))
         parts = [
@@ -90,9 +90,9 @@ class Agent(BooleanElement):
     ) -> Evaluation:
         """Play episodes from random starts, and compare with the optimum of the task.
 
-        In a finite world the optimum is exact, and by default only those episodes are cut off that
-        would go round for ever.  In an open world the agent plays in `skills.env`; the optimum is
-        known if that environment tells it, and episodes are cut off at its own limit.
+        In a finite world the optimum is exact, and by default only episodes that might never end
+        are cut off.  In an open world the agent plays in `skills.env`; the optimum is known if that
+        environment reports it, and episodes are cut off at its limit.
         """
         if not self.task.space.finite:
             return self._play(episodes, seed, max_steps)
@@ -101,31 +101,27 @@ class Agent(BooleanElement):
             self.actions,
             optimal_v(self.task),
             episodes=episodes,
-            rng=np.random.default_rng(whole_seed(seed)),
+            rng=np.random.default_rng(count(seed, "seed", least=0)),
             max_steps=max_steps,
         )
 
     def _play(self, episodes: int, seed: int, max_steps: int | None) -> Evaluation:
-        world = self.skills.env
-        if world is None:
+        env = self.skills.env
+        if env is None:
             raise ValueError(
-                "these skills are of an open world and have no environment to play in; give one: "
-                "load(path, env=...)"
+                "these skills belong to an open world but have no environment to play in; give "
+                "one: load(path, env=...)"
             )
+        seed = count(seed, "seed", least=0)
         if max_steps is None:
-            max_steps = world.max_episode_steps or MAX_STEPS
-        env = world.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
+            max_steps = env.max_episode_steps or MAX_STEPS
+        copies = env.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
         try:
             return play(
-                self.task,
-                env,
-                self.policy,
-                episodes=episodes,
-                seed=whole_seed(seed),
-                max_steps=max_steps,
+                self.task, copies, self.policy, episodes=episodes, max_steps=max_steps, seed=seed
             )
         finally:
-            env.close()
+            copies.close()
 
     def picture(self, *, colour: bool = False) -> str:
         """Values and actions on the map, as text."""
@@ -133,7 +129,7 @@ class Agent(BooleanElement):
         return picture(self.task, self.v, self.actions, colour=colour)
 
     def show(self) -> None:
-        """Print the picture, in colour when the output is a terminal."""
+        """Print the picture, in colour if the output is a terminal."""
         self._require_states("show()")
         colour = sys.stdout.isatty() and "NO_COLOR" not in environ
         print(f"{self.expression}\n{self.picture(colour=colour)}")
@@ -155,7 +151,7 @@ class Agent(BooleanElement):
         return self._apply(invert)
 
     def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
-        """Apply one operator to the expressions and the values; the expression says the task."""
+        """Apply one operator to the expressions and the values; the expression gives the task."""
         for other in others:
             if not isinstance(other, Agent):
                 raise TypeError(f"cannot compose an agent with {other!r}")
@@ -171,5 +167,5 @@ class Agent(BooleanElement):
         )
 
     def __repr__(self) -> str:
-        """The expression and the goals it wants."""
+        """The expression and its desired goals."""
         return f"Agent({str(self.expression)!r}, {self.task!r})"

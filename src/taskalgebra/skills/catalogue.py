@@ -1,4 +1,4 @@
-"""Worlds and skills by name: what commands open.
+"""Environments and skills by name, for commands.
 
 A name is one of `ENTRIES`, a text file with a map, or a directory with saved skills:
 
@@ -6,8 +6,8 @@ A name is one of `ENTRIES`, a text file with a map, or a directory with saved sk
     skills = open_skills("maze.txt", tasks=["north=A,B", "west=A,C"])
 
 A map may be followed by lines that name its base tasks, `north = A, B`; without such lines, and
-without `tasks`, every goal of a map is a base task by its own name.  Nothing heavy is imported
-before a world is opened, so that names can be completed while they are typed.
+without `tasks`, every goal of a map is a base task of the same name.  Nothing heavy is imported
+before something is opened, so that names can be completed while they are typed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from taskalgebra.folder import MANIFEST
+from taskalgebra.skills import SHIPPED_AT
 
 if TYPE_CHECKING:
     from taskalgebra.learning.deep.learner import DeepQ
@@ -27,15 +28,14 @@ if TYPE_CHECKING:
     from taskalgebra.theory.tasks import Task, TaskSpace
 
 DEFAULT = "four-rooms"
-SHIPPED_AT = Path(__file__).parent / "shipped"
 MOST_BYTES = 1_000_000
-"""A map beyond this is taken for something else."""
+"""A file beyond this is not a map."""
 
 
 @final
 @dataclass(frozen=True)
 class Entry:
-    """A world of the library, and whether trained networks that play it come along."""
+    """An environment of the library, perhaps with trained networks."""
 
     name: str
     title: str
@@ -43,67 +43,58 @@ class Entry:
     tasks: tuple[str, ...]  # base tasks, of the networks if there are any
     env: str  # the environment, and its arguments
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    networks: bool = False
-    recipes: str = ""  # the module whose `RECIPES` say how the networks are trained
+    recipes: str = ""  # the module with `RECIPES` for training its networks, if it has any
+
+    @property
+    def networks(self) -> bool:
+        """Whether trained networks come with the library."""
+        return bool(self.recipes)
 
 
-_ANYWHERE: Mapping[str, Any] = {"layout": "random"}
 _RECIPES = "taskalgebra.envs.boxman.recipes"
-ENTRIES: Mapping[str, Entry] = {
-    entry.name: entry
-    for entry in (
-        Entry(
-            "four-rooms",
-            "Four Rooms, one goal per room (Section 4)",
-            4,
-            ("top", "left"),
-            "FourRooms",
-        ),
-        Entry(
-            "forty-goals",
-            "Four Rooms with 40 goals (Section 4.2)",
-            40,
-            ("x1", "x2", "x3", "x4", "x5", "x6"),
-            "FourRooms",
-            {"n_goals": 40},
-        ),
-        Entry(
-            "boxman",
-            "the video game, as in the paper (Section 5)",
-            6,
-            ("blue", "square", "purple"),
-            "Boxman",
-            networks=True,
-            recipes=_RECIPES,
-        ),
-        Entry(
-            "boxman-random",
-            "the video game, objects anywhere",
-            6,
-            ("blue", "square", "purple"),
-            "Boxman",
-            _ANYWHERE,
-            networks=True,
-            recipes=_RECIPES,
-        ),
-        Entry(
-            "boxman-touch",
-            "the same, collected by touch (supplement)",
-            6,
-            ("purple", "blue", "square"),
-            "Boxman",
-            {**_ANYWHERE, "collect": "touch"},
-            networks=True,
-            recipes=_RECIPES,
-        ),
-    )
-}
+_KINDS = ("blue", "square", "purple")
+_ANYWHERE = {"layout": "random"}
+_ALL = (
+    Entry(
+        "four-rooms", "Four Rooms, one goal per room (Section 4)", 4, ("top", "left"), "FourRooms"
+    ),
+    Entry(
+        "forty-goals",
+        "Four Rooms with 40 goals (Section 4.2)",
+        40,
+        ("x1", "x2", "x3", "x4", "x5", "x6"),
+        "FourRooms",
+        {"n_goals": 40},
+    ),
+    Entry(
+        "boxman", "the video game, as in the paper (Section 5)", 6, _KINDS, "Boxman", {}, _RECIPES
+    ),
+    Entry(
+        "boxman-random",
+        "the video game, objects anywhere",
+        6,
+        _KINDS,
+        "Boxman",
+        _ANYWHERE,
+        _RECIPES,
+    ),
+    Entry(
+        "boxman-touch",
+        "the same, collected by touch (supplement)",
+        6,
+        ("purple", "blue", "square"),
+        "Boxman",
+        {**_ANYWHERE, "collect": "touch"},
+        _RECIPES,
+    ),
+)
+ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in _ALL}
 SHIPPED = tuple(name for name, entry in ENTRIES.items() if entry.networks)
 """The skills that come with the library."""
 
 
 def completions(start: str) -> list[tuple[str, str]]:
-    """Names that begin like this, each with a few words: worlds, maps and saved skills nearby."""
+    """Names that begin like this, each with a description: entries, maps and saved skills."""
     found = [(entry.name, entry.title) for entry in ENTRIES.values()]
     folder = Path(start[: start.rfind("/") + 1])
     try:
@@ -116,14 +107,14 @@ def completions(start: str) -> list[tuple[str, str]]:
 
 
 def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
-    """A world by its name, to plan, learn or check in.
+    """An environment by name, to plan, learn or check in.
 
     Args:
         name: of an entry, or of a text file with a map.
-        slip_probability: how often a move goes to one of the other three directions.
+        slip_probability: of a move in one of the other three directions instead.
 
     Raises:
-        ValueError: there is no such world, or its map makes no sense.
+        ValueError: there is nothing of this name, or its map is not valid.
     """
     entry = ENTRIES.get(name)
     if entry is None:
@@ -137,13 +128,13 @@ def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
 
 
 def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str, Task]:
-    """Tasks of a world that was opened by this name.
+    """Base tasks of an environment that was opened by this name.
 
     Args:
         name: the name.
-        world: the world.
-        tasks: which, each `NAME` of one that the world names or `NAME=GOAL,GOAL`; by default those
-            of the catalogue, or all that a map names.
+        world: the environment.
+        tasks: each the `NAME` of one of its tasks or `NAME=GOAL,GOAL`; by default those of the
+            entry, or all tasks of a map.
     """
     entry = ENTRIES.get(name)
     own = list(world.tasks) if entry is None else entry.tasks
@@ -151,11 +142,11 @@ def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str
 
 
 def recipe(name: str, *, paper: bool = False) -> tuple[DeepQ, str | None] | None:
-    """How the networks of a world are trained; None for a world without networks of its own.
+    """How the networks of an entry are trained; None if it has none.
 
     Args:
-        name: of the world.
-        paper: whether to take the paper's own network and settings, which start from nothing.
+        name: of the entry.
+        paper: whether to use the paper's own network and settings, which start from scratch.
 
     Returns:
         The learner, and the name of the skills that it starts from, if any.
@@ -171,7 +162,7 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     """Skills by name: planned for a finite world, loaded for a game or a directory.
 
     Raises:
-        ValueError: there are none of this name, or they cannot be had as asked.
+        ValueError: there are none of this name, or not with these arguments.
     """
     from taskalgebra.skills.making import load, solve
 
@@ -184,7 +175,7 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
         raise ValueError(
-            f"{name} holds skills whose base tasks are {', '.join(skills)}; other base tasks need "
+            f"{name} holds skills with the base tasks {', '.join(skills)}; other base tasks need "
             f"a world to plan or learn in"
         )
     return skills
@@ -193,13 +184,13 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
 def _refuse_slips(name: str, slip_probability: float) -> None:
     if slip_probability:
         raise ValueError(
-            f"slips are for Four Rooms and maps, not for {name}; learn in a world that slips and "
-            f"open what was saved"
+            f"{name} has no slip probability, only Four Rooms and maps have one; learn in such a "
+            f"world and open the skills that were saved"
         )
 
 
 def _drawn(name: str, slip_probability: float) -> GoalEnv:
-    """The world of a text file: a map, and perhaps lines that name tasks."""
+    """The environment of a text file: a map, and perhaps lines that name tasks."""
     from taskalgebra.envs.finite_env import FiniteEnv
     from taskalgebra.theory.tasks import TaskSpace
     from taskalgebra.validation import closest
@@ -218,7 +209,7 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{name} has more than {MOST_BYTES:,} bytes; a map is a small text file")
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # with or without a mark
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # with or without a BOM
     except UnicodeDecodeError:
         raise ValueError(
             f"{name} is not a text file; a map has # for walls, . for free cells, letters for goals"
@@ -238,7 +229,7 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
 
 
 def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) -> dict[str, Task]:
-    """Tasks as they are written: `NAME` of one that there is, or `NAME=GOAL,GOAL`."""
+    """Tasks as written by the user: `NAME` of an existing one, or `NAME=GOAL,GOAL`."""
     from taskalgebra.validation import closest, listed
 
     tasks: dict[str, Task] = {}
@@ -249,14 +240,14 @@ def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) ->
                 if word not in named:
                     raise ValueError(
                         f"unknown task {word!r}; this world names {listed(list(named))}; write "
-                        f"NAME=GOAL,GOAL for one of your own{closest(word, list(named))}"
+                        f"NAME=GOAL,GOAL for a new one{closest(word, list(named))}"
                     )
                 tasks[word] = named[word]
             continue
-        wanted = [goal.strip() for goal in goals.split(",") if goal.strip()]
-        if not name or not wanted:
+        desired = [goal.strip() for goal in goals.split(",") if goal.strip()]
+        if not name or not desired:
             raise ValueError(f"the task {text!r} has no name or no goals; write NAME=GOAL,GOAL")
         if name in tasks:
-            raise ValueError(f"the task {name!r} is there twice; name each task once")
-        tasks[name] = space.task(wanted)
+            raise ValueError(f"the task {name!r} is given twice; name each task once")
+        tasks[name] = space.task(desired)
     return tasks

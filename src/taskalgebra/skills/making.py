@@ -1,4 +1,4 @@
-"""How skills come to be: planned, learned, taken from a user's agent, or loaded."""
+"""Making skills: planned, learned, from a user's own agent, or loaded."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from taskalgebra.learning.learner import Learner
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
 from taskalgebra.progress import Listener, Terminal
-from taskalgebra.skills import store
-from taskalgebra.skills.catalogue import SHIPPED, SHIPPED_AT
+from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import closest, finite, listed, unique_names, whole_seed
+from taskalgebra.validation import closest, count, finite, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
@@ -40,35 +39,34 @@ def solve(
     """Plan the base tasks exactly and return them as skills that compose.
 
     Args:
-        world: an environment with named tasks, a task space, or a bare world, which gets a
+        world: an environment with named tasks, a task space, or a finite world, which gets a
             `TaskSpace` with default rewards.
-        tasks: names of the world's tasks; or `{name: Task}`, `{name: goals}`.  By default all named
-            tasks of the world.
+        tasks: names of the environment's tasks; or `{name: Task}`, `{name: goals}`.  By default all
+            named tasks.
         r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2.
-            In a random world that makes agents avoid every risk of a wrong goal; a milder one, such
-            as r_∅ itself, may then earn more.
+            In a stochastic world that makes agents avoid every risk of a wrong goal; a milder one,
+            such as r_∅ itself, may then earn more.
         tolerance: for stochastic worlds, the error to stop at.
     """
     env = environment(world, "solve")
     space = env.space
     if not space.finite:
         raise TypeError(
-            f"{world!r} is an open world, known only by playing it, and cannot be planned; "
-            f"use learn"
+            f"cannot solve {world!r}: it is an open world, known only by playing it; use learn"
         )
     if not env.shared_absorbing:
         raise ValueError(
-            "the tasks of this environment end in goals of their own (shared_absorbing=False), "
-            "which breaks Assumption 1; solve plans one world that all tasks share: make the "
-            "environment with shared_absorbing=True"
+            "the tasks of this environment end in different goals (shared_absorbing=False), which "
+            "breaks Assumption 1; solve plans one world that all tasks share: make the environment "
+            "with shared_absorbing=True"
         )
     base = base_tasks(space, env.tasks, tasks)
     if r_bar_min is not None:
         r_bar_min = float(finite(r_bar_min, "r_bar_min", ()))
         if r_bar_min > space.r_empty.min():
             raise ValueError(
-                f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so that a "
-                f"wrong goal would be welcome; give at most r_∅"
+                f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so a wrong "
+                f"goal would be welcome; give at most r_∅"
             )
     return Skills(plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance), env)
 
@@ -88,15 +86,15 @@ def learn(
         world: as for `solve`, or any other goal environment.
         tasks: as for `solve`.
         learner: `QLearning()`, `FewSteps()`, `DeepQ()`, or any object with their method `learn`.
-            By default the environment's own choice, else tables where observations are numbers of
-            states, and networks elsewhere.
+            By default the environment's own choice, else tables if observations are numbers of
+            states, and networks otherwise.
         seed: equal seeds learn equal values.
-        folder: where checkpoints are kept; learning that was stopped resumes.
-        listener: told how far learning is; by default a terminal shows it.
+        folder: a directory for checkpoints, from which interrupted learning resumes.
+        listener: receives progress; by default a terminal shows it.
 
     Raises:
-        ValueError: some goal was never met, so that its values are not known; or the learner is not
-            made for such an environment.
+        ValueError: some goal was never met, so its values are not known; or the learner does not
+            support the environment.
     """
     env = environment(world, "learn")
     base = base_tasks(env.space, env.tasks, tasks)
@@ -114,7 +112,7 @@ def learn(
         family = learner.learn(
             env,
             base,
-            seed=whole_seed(seed),
+            seed=count(seed, "seed", least=0),
             folder=None if folder is None else Path(folder),
             listener=listener or shown,
         )
@@ -124,7 +122,7 @@ def learn(
 
 
 def default_learner(env: GoalEnv) -> Learner:
-    """Tables where observations are numbers of states, else networks."""
+    """Tables if observations are numbers of states, else networks."""
     tabular = env.space.finite or isinstance(env.observation_space, Discrete)
     return QLearning() if tabular else DeepQ()
 
@@ -134,14 +132,14 @@ def from_reach(reach: Reach, env: Playable, tasks: TaskSource | None = None) -> 
 
     Args:
         reach: a `Reach`, with values of actions, or a `DirectedReach`, with a way to every goal.
-        env: the goal environment that it knows.
+        env: the environment in which it acts.
         tasks: as for `solve`.
     """
     if not isinstance(reach, Reach):
         raise TypeError(f"the reach must be a Reach or a DirectedReach, got {reach!r}")
-    world = environment(env, "act in")
-    base = base_tasks(world.space, world.tasks, tasks)
-    return Skills(ReachFamily.of(world.space, base, reach), world)
+    found = environment(env, "act in")
+    base = base_tasks(found.space, found.tasks, tasks)
+    return Skills(ReachFamily.of(found.space, base, reach), found)
 
 
 def load(
@@ -157,28 +155,29 @@ def load(
         path: a directory, or the name of skills that come with the library, which
             `taskalgebra list skills` shows.
         env: the environment to act in, if it is not one of the library's own.
-        network: the callable that makes your own networks, as it was given to `DeepQ`.
-        reach: your own agent, as it was given to `from_reach`.
+        network: the callable that makes your own networks, as given to `DeepQ`.
+        reach: your own agent, as given to `from_reach`.
 
     Raises:
         StoreError: there are no skills, or they cannot be read.
     """
     directory = Path(path)
     if not directory.exists():
-        if str(path) not in SHIPPED:
+        shipped = sorted(place.name for place in SHIPPED_AT.iterdir())
+        if str(path) not in shipped:
             raise StoreError(
-                f"no skills at {directory}: it does not exist; the library comes with "
-                f"{listed(SHIPPED)}{closest(str(path), SHIPPED)}"
+                f"no skills at {directory}: there is no such directory; the library comes with "
+                f"{listed(shipped)}{closest(str(path), shipped)}"
             )
         directory = SHIPPED_AT / str(path)
-    world = None if env is None else environment(env, "act in")
+    found = None if env is None else environment(env, "act in")
     given = {"network": network, "reach": reach}
-    handed_over = {name: value for name, value in given.items() if value is not None}
-    return Skills(*store.read(directory, world, **handed_over))
+    own = {name: value for name, value in given.items() if value is not None}
+    return Skills(*store.read(directory, found, **own))
 
 
 def environment(world: object, what: str) -> GoalEnv:
-    """The goal environment that is meant: itself, unwrapped, or one made for a finite world."""
+    """The goal environment: as given, unwrapped, or made for a finite world."""
     if isinstance(world, gym.Env):
         world = world.unwrapped
     if isinstance(world, GoalEnv):
@@ -189,12 +188,12 @@ def environment(world: object, what: str) -> GoalEnv:
         return env_of(TaskSpace(world))
     if isinstance(world, TaskSpace):
         raise TypeError(
-            f"{world!r} is of an open world, known only by playing it: give the environment "
-            f"itself, such as OpenEnv(make, goals, tasks)"
+            f"cannot {what} {world!r}: it belongs to an open world, known only by playing it; give "
+            f"the environment itself, such as OpenEnv(make, goals, tasks)"
         )
     if isinstance(world, gym.Env):
         raise TypeError(
-            f"cannot {what} {world!r}: it names no goals; say which goals there are with "
+            f"cannot {what} {world!r}: it names no goals; name them with "
             f"OpenEnv(lambda n: gym.make_vec(..., n), goals=[...], tasks={{...}}), where "
             f'info["goal"] is the number of the goal when an episode terminates, or take its '
             f"table with from_gymnasium, if it has one"
@@ -208,32 +207,36 @@ def environment(world: object, what: str) -> GoalEnv:
 def base_tasks(
     space: TaskSpace, named: Mapping[str, Task], tasks: TaskSource | None
 ) -> dict[str, Task]:
-    """The tasks that are meant, by name."""
+    """Base tasks by name, from what the user gave."""
     if tasks is None:
         if not named:
             raise ValueError("no tasks were given, and the world names none; pass {name: goals}")
         return dict(named)
     if isinstance(tasks, str):
-        raise ValueError(f"tasks is the text {tasks!r}, expected a list of names: [{tasks!r}]")
+        raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
     if not isinstance(tasks, Iterable):
         raise ValueError(f"tasks is {tasks!r}, expected a list of names or {{name: goals}}")
-    if isinstance(tasks, Mapping):
-        unique_names(list(tasks), "task", "", len(tasks))
-        for name, goals in tasks.items():
-            if not (callable(goals) or isinstance(goals, Task | Iterable)):
-                raise ValueError(f"task {name!r} is {goals!r}, expected a Task or a list of goals")
-        found = {n: t if isinstance(t, Task) else space.task(t) for n, t in tasks.items()}
-    else:
-        names = list(tasks)
-        unique_names(names, "task", "", len(names))
-        for name in names:
-            if name not in named:
-                raise ValueError(
-                    f"unknown task {name!r}; this world names "
-                    f"{listed(list(named)) or 'none: pass {name: goals}'}"
-                    f"{closest(name, list(named))}"
-                )
-        found = {name: named[name] for name in names}
-    if not found:
+    names = list(tasks)
+    unique_names(names, "task", "", len(names))
+    if not names:
         raise ValueError("the list of tasks is empty; give at least one base task")
-    return found
+    if isinstance(tasks, Mapping):
+        return {name: _base_task(space, name, given) for name, given in tasks.items()}
+    for name in names:
+        if name not in named:
+            raise ValueError(
+                f"unknown task {name!r}; this world names "
+                f"{listed(list(named)) or 'none: pass {name: goals}'}"
+                f"{closest(name, list(named))}"
+            )
+    return {name: named[name] for name in names}
+
+
+def _base_task(space: TaskSpace, name: str, given: Any) -> Task:
+    if isinstance(given, Task):
+        if given.space is not space:
+            raise ValueError(f"task {name!r} belongs to another space; use one TaskSpace for all")
+        return given
+    if not (callable(given) or isinstance(given, Iterable)):
+        raise ValueError(f"task {name!r} is {given!r}, expected a Task or a list of goals")
+    return space.task(given)

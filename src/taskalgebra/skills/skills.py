@@ -1,4 +1,4 @@
-"""The front room: solve or learn a few base tasks, then ask for any expression over them.
+"""Skills: solve or learn a few base tasks, then ask for any expression over them.
 
     env = FourRooms()
     skills = solve(env, ["top", "left"])
@@ -36,13 +36,13 @@ class Skills(Mapping[str, "Agent"]):
 
     Args:
         family: the values of the base tasks.
-        env: where agents act and are evaluated; a finite world is evaluated without.
+        env: where agents act and are evaluated; finite worlds do not need one.
     """
 
     def __init__(self, family: Family, env: GoalEnv | None = None) -> None:
-        """Put values and environment side by side."""
+        """Take the values and the environment."""
         if not isinstance(family, Family):
-            raise TypeError(f"skills are made from a Family of values, got {family!r}")
+            raise TypeError(f"skills must be made from a Family of values, got {family!r}")
         if env is not None and env.space is not family.space:
             raise ValueError("the values belong to another task space than the environment")
         self.family, self.env = family, env
@@ -50,18 +50,18 @@ class Skills(Mapping[str, "Agent"]):
         self.tasks = dict(family.tasks)
         self._values = family.named
 
-    def __getitem__(self, wanted: str | Expression | Task) -> Agent:
+    def __getitem__(self, key: str | Expression | Task) -> Agent:
         """The agent for an expression over the base tasks, or for a task they can express."""
-        expression = self._expression(wanted)
+        expression = self._expression(key)
         values = compose_values(expression, self._values, self.family.bounds)
         return Agent(self, expression, self._task(expression), values)
 
-    def by_goal_set(self, wanted: str | Expression | Task) -> Agent:
+    def by_goal_set(self, key: str | Expression | Task) -> Agent:
         """The same task through goal sets: only Q̄_U and Q̄_∅ are read, by one masked maximum.
 
-        Under Assumptions 1 and 2 this is the agent of `skills[wanted]`.
+        Under Assumptions 1 and 2 this is the agent of `skills[key]`.
         """
-        expression = self._expression(wanted)
+        expression = self._expression(key)
         task = self._task(expression)
         return Agent(self, expression, task, GoalSetQ.of(task, self.family.bounds))
 
@@ -79,51 +79,51 @@ class Skills(Mapping[str, "Agent"]):
         return self.family.can_negate
 
     def save(self, path: str | Path) -> None:
-        """Write the skills to a directory; nothing half-written is ever left to be read."""
+        """Write the skills to a directory; readers never see half-written skills."""
         store.write(Path(path), self.family, self.env)
 
-    def _expression(self, wanted: str | Expression | Task) -> Expression:
-        if isinstance(wanted, Task):
-            return expression_of(wanted, self.tasks)
-        if isinstance(wanted, str):
-            return parse(wanted, self.tasks)
-        if isinstance(wanted, Expression):
-            return wanted
-        raise TypeError(f"expected an expression or a Task, got {wanted!r}")
+    def _expression(self, key: str | Expression | Task) -> Expression:
+        if isinstance(key, Task):
+            return expression_of(key, self.tasks)
+        if isinstance(key, str):
+            return parse(key, self.tasks)
+        if isinstance(key, Expression):
+            return key
+        raise TypeError(f"expected an expression or a Task, got {key!r}")
 
     def _task(self, expression: Expression) -> Task:
         if self.env is not None:
             task = self.env.compose(expression, self.tasks)
         else:
-            bounds = {"universal": self.space.universal, "empty": self.space.empty}
-            task = expression.evaluate(self.tasks, **bounds)
+            space = self.space
+            task = expression.evaluate(self.tasks, universal=space.universal, empty=space.empty)
         self._check_negation(expression)
         return task
 
     def _check_negation(self, expression: Expression) -> None:
-        """Refuse negations that would mean something else."""
+        """Reject negations that would mean something else."""
         if self.can_negate:
             return
         if {"not", "xor"} & {kind for kind, _, _ in expression.steps_over(self.tasks)}:
             raise ValueError(
-                f"{expression} needs a negation, and these base tasks end in goals of their own: "
-                f"~ is then taken between the largest and the smallest of their values, so that "
-                f"with two tasks ~a is b; learn at least three, each goal wanted by one of them"
+                f"{expression} needs a negation, but these base tasks end in different goals: ~ is "
+                f"then taken between the largest and the smallest of their values, so with two "
+                f"tasks ~a is b; learn at least three, with each goal desired by one of them"
             )
 
-    def __contains__(self, wanted: object) -> bool:
-        """Whether `skills[wanted]` is an agent: an expression or a task over the base tasks."""
-        if not isinstance(wanted, str | Expression | Task):
+    def __contains__(self, key: object) -> bool:
+        """Whether `skills[key]` is an agent: an expression or a task over the base tasks."""
+        if not isinstance(key, str | Expression | Task):
             return False
         try:
-            self._task(self._expression(wanted))
+            self._task(self._expression(key))
         except ValueError:
             return False
         return True
 
-    def get(self, wanted: Any, default: Any = None) -> Any:
-        """The agent, or the default where `skills[wanted]` would raise."""
-        return self[wanted] if wanted in self else default
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The agent, or the default where `skills[key]` would raise."""
+        return self[key] if key in self else default
 
     def __iter__(self) -> Iterator[str]:
         """The names of the base tasks."""
@@ -134,5 +134,5 @@ class Skills(Mapping[str, "Agent"]):
         return len(self.tasks)
 
     def __repr__(self) -> str:
-        """The base tasks and the world."""
+        """The names of the base tasks and the world."""
         return f"Skills({listed(list(self.tasks))}) of {self.space.world!r}"

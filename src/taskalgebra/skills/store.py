@@ -1,52 +1,50 @@
-"""Skills on disk: numbers in one data file, words in a JSON manifest, never pickle.
+"""Skills on disk: arrays in one data file, words in a JSON manifest, never pickle.
 
 Every kind of family has a format, named by its `FORMAT`; `FORMATS` says how each is read.  What all
 formats share, the task space and the environment, is packed here.  A file never names code: an
-environment is made again only if it is one of the library's own, and networks or agents of the
-user's are handed over again when they are loaded.
+environment is made again only if it is one of the library's own, and the user's own networks or
+agents are passed again on loading.
 """
 
 from __future__ import annotations
 
 import io
-import math
-import zipfile
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, final
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra import envs
 from taskalgebra.folder import Folder, StoreError, format_of, is_names
-from taskalgebra.theory import packing
-from taskalgebra.theory.family import Family, ReachFamily, TableFamily
+from taskalgebra.theory.family import Family, ReachFamily, TableFamily, pack_tasks, unpack_tasks
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
 
 Arrays = dict[str, NDArray[Any]]
 NOT_DESCRIBED = ("task", "render_mode")
-"""Arguments of an environment that skills do not depend on."""
+"""Arguments of an environment on which skills do not depend."""
 
 
 @final
 @dataclass(frozen=True)
 class Format:
-    """How families of one kind are kept in a directory."""
+    """How a directory holds families of one kind."""
 
     folder: Folder
     encode: Callable[[Arrays], bytes]
     decode: Callable[[bytes], Arrays]
-    unpack: Callable[..., Family]  # (words, arrays, space, tasks, **handed over)
+    unpack: Callable[..., Family]  # (words, arrays, space, tasks, **the user's own)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_number_or_none(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or (number and abs(value) <= sys.float_info.max)
 
 
 def _is_count(value: Any) -> bool:
@@ -57,13 +55,13 @@ _NAMES = {"tasks": is_names, "goals": is_names, "actions": is_names}
 
 
 def _tables() -> Format:
-    from taskalgebra.planning.packing import unpack
+    from taskalgebra.planning.exact import unpack
 
     entries = {
         **_NAMES,
         "tables": lambda v: isinstance(v, bool),
-        "r_bar_min": _is_number,
-        "error_bound": lambda v: v is None or _is_number(v),
+        "r_bar_min": _is_number_or_none,
+        "error_bound": _is_number_or_none,
     }
     return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), _to_npz, _from_npz, unpack)
 
@@ -101,7 +99,7 @@ FORMATS: Mapping[str, Callable[[], Format]] = {
 
 
 def torch_module(name: str) -> Any:
-    """Import a module that needs torch, when it is needed."""
+    """Import a module that needs torch, on demand."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -118,21 +116,21 @@ def write(
     """Save a family, its task space and how to make its environment.
 
     Args:
-        path: a directory: new, empty, or with skills of the same kind that were saved before.
-        family: what to save.
-        env: where its agents act; kept only if it is one of the library's own.
-        notes: what else to note about a training, such as the command, the seeds and the scores.
+        path: a directory: new, empty, or with saved skills of the same kind.
+        family: the family to save.
+        env: where its agents act; saved only if it is one of the library's own.
+        notes: about the training, such as the command, the seeds and the scores.
 
     Raises:
-        StoreError: it cannot be saved, or not there.
+        StoreError: the family cannot be saved, or not in this directory.
     """
     if family.FORMAT not in FORMATS:
         raise StoreError(
-            f"cannot save a {type(family).__name__}: no format is known for it; learners of your "
-            f"own return a TableFamily, or a ReachFamily"
+            f"cannot save a {type(family).__name__}: it has no known format; learners of your own "
+            f"must return a TableFamily or a ReachFamily"
         )
     kept = FORMATS[family.FORMAT]()
-    shared_words, arrays = packing.pack(family.space, family.tasks)
+    shared_words, arrays = pack_tasks(family.space, family.tasks)
     try:
         words, own = family.pack()
     except ValueError as error:
@@ -142,36 +140,30 @@ def write(
     kept.folder.write(path, data, {**shared_words, **words, **described})
 
 
-def read(
-    path: Path, env: GoalEnv | None = None, **handed_over: Any
-) -> tuple[Family, GoalEnv | None]:
+def read(path: Path, env: GoalEnv | None = None, **own: Any) -> tuple[Family, GoalEnv | None]:
     """Load what `write` saved, with its environment if there is one.
 
     Args:
         path: the directory.
         env: the environment, if it is not one of the library's own.
-        handed_over: what a file must not name: `network=` or `reach=` of the user's own.
+        own: the user's own `network=` or `reach=`, which a file must not name.
 
     Raises:
-        StoreError: it does not hold readable skills; the message says what is wrong.
+        StoreError: the directory does not hold readable skills; the message says what is wrong.
     """
     kept = _format(path)
     words, data = kept.folder.read(path)
-    _check_handed_over(path, words, handed_over)
+    _check_own(path, words, own)
     if env is None and words.get("world") is not None:
         env = _made(words["world"])
     try:
         arrays = kept.decode(data)
-        space, tasks = packing.unpack(words, arrays, None if env is None else env.space)
-        return kept.unpack(words, arrays, space, tasks, **handed_over), env
+        space, tasks = unpack_tasks(words, arrays, None if env is None else env.space)
+        return kept.unpack(words, arrays, space, tasks, **own), env
     except StoreError:
         raise
-    except (KeyError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{path} does not hold consistent skills: {error}") from error
-    except Exception as error:
-        if type(error).__name__ != "SafetensorError":
-            raise
-        raise StoreError(f"{path} does not hold consistent skills: {error}") from error
+    except Exception as error:  # whatever numpy, zlib or safetensors find wrong in the data
+        raise StoreError(f"{path} does not hold consistent skills: {_reason(error)}") from error
 
 
 def manifest(path: Path) -> dict[str, Any]:
@@ -180,17 +172,17 @@ def manifest(path: Path) -> dict[str, Any]:
 
 
 def _format(path: Path) -> Format:
-    """The format that a manifest names; that of tables says what is wrong with any other."""
+    """The format named by a manifest; any other is read as tables, which report what is wrong."""
     return FORMATS.get(format_of(path) or "", _tables)()
 
 
 def claim(path: Path, family_format: str) -> None:
-    """Make sure that skills can be saved in a directory, before they are learned."""
+    """Make sure, before learning, that skills can be saved in a directory."""
     FORMATS[family_format]().folder.claim(path)
 
 
 def describe(env: GoalEnv | None) -> dict[str, Any] | None:
-    """How to make an environment of the library again: its name and arguments."""
+    """The name and the arguments of an environment of the library, to make it again."""
     spec = None if env is None else env.spec
     if spec is None or spec.namespace != envs.NAMESPACE:
         return None
@@ -201,26 +193,31 @@ def describe(env: GoalEnv | None) -> dict[str, Any] | None:
 def _made(description: Any) -> GoalEnv:
     """One of the library's own environments, from its name and arguments."""
     known = {envs.id_of(name): name for name in envs.NAMES}
-    if not isinstance(description, dict) or description.get("id") not in known:
-        raise StoreError(f"unknown world {description!r}; give it as load(path, env=...)")
+    name = known.get(str(description.get("id"))) if isinstance(description, dict) else None
+    if name is None:
+        raise StoreError(f"unknown environment {description!r}; give it as load(path, env=...)")
     try:
-        return envs.make(known[description["id"]], **description["arguments"])
-    except (KeyError, TypeError, ValueError, gym.error.Error) as error:
-        raise StoreError(f"the world {description!r} cannot be made: {error}") from None
+        return envs.make(name, **description["arguments"])
+    except Exception as error:
+        why = _reason(error)
+        raise StoreError(f"the environment {description!r} cannot be made: {why}") from error
 
 
-def _check_handed_over(path: Path, words: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _check_own(path: Path, words: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     if words["format"] == ReachFamily.FORMAT:
-        reach = given.get("reach")
-        if not isinstance(reach, Reach):
+        if not isinstance(own.get("reach"), Reach):
             raise StoreError(
-                f"{path} holds skills whose way to goals is code of your own, "
-                f"{words['reach']!r}; hand it over: load(path, reach=...)"
+                f"{path} holds skills whose reach is code of your own, {words['reach']!r}; "
+                f"pass it: load(path, reach=...)"
             )
-    elif "reach" in given:
-        raise StoreError(f"{path} holds skills that need no reach; leave it out")
-    if "network" in given and words["format"] != "taskalgebra networks 1":
-        raise StoreError(f"{path} holds no networks; leave network out")
+    elif "reach" in own:
+        raise StoreError(f"{path} holds skills without a reach; leave out reach=")
+    if "network" in own and words["format"] != "taskalgebra networks 1":
+        raise StoreError(f"{path} holds skills without networks; leave out network=")
 
 
 def _to_npz(arrays: Arrays) -> bytes:

@@ -1,1 +1,1 @@
-"""The paper: algebra, tasks, extended values, bounds, base tasks, assumptions, policies."""
+"""The theory of the paper: tasks, extended values, base tasks, assumptions, policies."""

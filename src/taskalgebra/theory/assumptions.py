@@ -1,7 +1,7 @@
 """Which assumptions of the paper hold for a set of tasks, in words and as data.
 
-The theorems are exact under stated assumptions and silent otherwise.  `examine` tells them apart
-for a given world and set of tasks, and names the first offender of each that fails.
+The theorems are exact under stated assumptions and say nothing otherwise.  `examine` tests each
+assumption for a given world and set of tasks, and names the first offender of each that fails.
 """
 
 from __future__ import annotations
@@ -62,16 +62,7 @@ class AssumptionReport(Mapping[str, Finding]):
             "holds": self.holds,
             "boolean_algebra": self.boolean_algebra,
             "zero_shot_optimal": self.zero_shot_optimal,
-            "findings": [
-                {
-                    "name": f.name,
-                    "paper": f.paper,
-                    "holds": f.holds,
-                    "detail": f.detail,
-                    "offender": dict(f.offender),
-                }
-                for f in self.findings
-            ],
+            "findings": [{**vars(f), "offender": dict(f.offender)} for f in self.findings],
         }
 
     @property
@@ -88,15 +79,15 @@ class AssumptionReport(Mapping[str, Finding]):
             verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
         if not self[DETERMINISTIC].holds:
             verdict += (
-                " In a random world so may those of base tasks: an agent that must not end in a "
-                "wrong goal avoids risks that the task does not mind."
+                " In a stochastic world so may those of base tasks: an agent that must not end in "
+                "a wrong goal avoids risks that the task itself would accept."
             )
         if not self[REACHABLE].holds:
-            verdict += " From where a goal cannot be reached, it is as good as absent."
+            verdict += " Where a goal cannot be reached, it counts as absent."
         return verdict
 
     def __str__(self) -> str:
-        """One line a finding, then what follows from them."""
+        """One line per finding, then what follows from them."""
         return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
 
     def __getitem__(self, name: str) -> Finding:
@@ -117,7 +108,7 @@ class AssumptionReport(Mapping[str, Finding]):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A task as a stranger may state it: its own dynamics, and rewards for every state, action."""
+    """A task to be examined, with its own dynamics and rewards for every state and action."""
 
     name: str
     mdp: FiniteMDP
@@ -133,7 +124,7 @@ NO_GAIN, NO_FREE_STAY, REACHABLE = "no positive cycle", "endless stay loses", "g
 def examine(
     mdp: FiniteMDP, candidates: Sequence[Candidate], r_empty: Array, r_universal: Array
 ) -> AssumptionReport:
-    """Test every assumption on a world and the tasks that are to be composed in it."""
+    """Test every assumption for a world and the tasks to be composed in it."""
     return AssumptionReport(
         (
             _shared_dynamics(mdp, candidates),
@@ -161,11 +152,8 @@ def _shared_dynamics(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding
             return Finding(SHARED, paper, False, detail, {"task": c.name})
         if not np.array_equal(c.mdp.goals, mdp.goals):
             same = np.array_equal(np.sort(c.mdp.goals), np.sort(mdp.goals))
-            detail = (
-                f"task {c.name!r} lists the goals in another order than the world"
-                if same
-                else f"task {c.name!r} ends in other states than the world"
-            )
+            does = "lists the goals in another order" if same else "ends in other states"
+            detail = f"task {c.name!r} {does} than the world"
             return Finding(SHARED, paper, False, detail, {"task": c.name})
         differing = _first_different_pair(mdp, c.mdp)
         if differing is not None:
@@ -216,7 +204,7 @@ def _goals_only(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding:
             continue  # another state space, reported under shared dynamics
         differ = (c.step_reward != mdp.step_reward) & ~mdp.is_goal[:, None]
         if differ.any():
-            s, a = (int(i) for i in np.argwhere(differ)[0])
+            s, a = _first(differ)
             detail = (
                 f"task {c.name!r} pays {c.step_reward[s, a]:g} for {mdp.action_names[a]} in "
                 f"{mdp.state_name(s)}, the world {mdp.step_reward[s, a]:g}"
@@ -231,7 +219,7 @@ def _state_only(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding:
     for c in candidates:
         differ = c.terminal_reward != c.terminal_reward[:, :1]
         if differ.any():
-            g, a = (int(i) for i in np.argwhere(differ)[0])
+            g, a = _first(differ)
             detail = (
                 f"task {c.name!r} pays {c.terminal_reward[g, 0]:g} or {c.terminal_reward[g, a]:g} "
                 f"in goal {c.mdp.goal_names[g]!r}, depending on the action"
@@ -252,7 +240,7 @@ def _two_values(
     for c in candidates:
         differ = (c.terminal_reward != low) & (c.terminal_reward != high)
         if differ.any():
-            g, a = (int(i) for i in np.argwhere(differ)[0])
+            g, a = _first(differ)
             detail = (
                 f"task {c.name!r} pays {c.terminal_reward[g, a]:g} in goal "
                 f"{c.mdp.goal_names[g]!r}, neither r_∅ = {low:g} nor r_U = {high:g}"
@@ -268,7 +256,7 @@ def _no_positive_cycle(mdp: FiniteMDP) -> Finding:
     if not positive.any():
         return Finding(NO_GAIN, paper, True, "no step outside goals pays more than 0")
     if not mdp.deterministic:
-        s, a = (int(i) for i in np.argwhere(positive)[0])
+        s, a = _first(positive)
         detail = (
             f"{mdp.action_names[a]} in {mdp.state_name(s)} pays {mdp.step_reward[s, a]:g}; "
             f"with random outcomes, steps that pay more than 0 are not supported"
@@ -279,6 +267,12 @@ def _no_positive_cycle(mdp: FiniteMDP) -> Finding:
         detail = f"{describe_cycle(mdp, cycle)} earns more each time round"
         return Finding(NO_GAIN, paper, False, detail, {"states": cycle})
     return Finding(NO_GAIN, paper, True, "no cycle has a positive sum of rewards")
+
+
+def _first(where: BoolArray) -> tuple[int, int]:
+    """The indices of the first true entry."""
+    row, column = np.argwhere(where)[0]
+    return int(row), int(column)
 
 
 def positive_cycle(mdp: FiniteMDP, step_reward: Array) -> tuple[Array, list[int]]:
@@ -293,10 +287,10 @@ def _no_free_stay(mdp: FiniteMDP) -> Finding:
     if _no_positive_cycle(mdp).holds:
         component = free_components(mdp, mdp.step_reward)[0]
         if (component < 0).all():
-            return Finding(NO_FREE_STAY, paper, True, "going round for ever costs without end")
+            return Finding(NO_FREE_STAY, paper, True, "staying forever costs without bound")
         s = int(np.flatnonzero(component >= 0)[0])
         detail = (
-            f"an agent can stay around {mdp.state_name(s)} for ever at no cost; values are right, "
+            f"an agent can stay around {mdp.state_name(s)} forever at no cost; values are right, "
             f"but a greedy policy may idle there: let every step cost something"
         )
     else:
@@ -305,7 +299,7 @@ def _no_free_stay(mdp: FiniteMDP) -> Finding:
 
 
 def free_components(mdp: FiniteMDP, step_reward: Array) -> tuple[IntArray, BoolArray]:
-    """Sets of states in which an agent can stay for ever at no cost; see `end_components`.
+    """Sets of states in which an agent can stay forever at no cost; see `end_components`.
 
     In a deterministic world with rewards above 0, rewards are first lowered by the best walk h, so
     that r(s, a) + h(s') − h(s) ≤ 0, with equality on cycles that cost nothing.
@@ -316,9 +310,8 @@ def free_components(mdp: FiniteMDP, step_reward: Array) -> tuple[IntArray, BoolA
         cost = h[:, None] - h[mdp.next_state] - step_reward
         rounding = 1e-12 * float(np.abs(step_reward).max())
     free = (cost <= rounding) & mdp.ending[:, None] & ~mdp.is_goal[:, None]
-    return cycles.end_components(
-        mdp.offset, mdp.successor, mdp.n_states, mdp.n_actions, free.ravel()
-    )
+    shape = mdp.n_states, mdp.n_actions
+    return cycles.end_components(mdp.offset, mdp.successor, *shape, free.ravel())
 
 
 def _reachable(mdp: FiniteMDP) -> Finding:

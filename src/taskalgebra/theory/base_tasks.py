@@ -1,6 +1,6 @@
 """Choosing base tasks (Section 4.1 and the supplement, Table 1).
 
-Give each goal a Boolean label.  Each column of the label table is a base task: it wants the goals
+Give each goal a Boolean label.  Each column of the label table is a base task: it desires the goals
 with a 1.  If no two goals have the same label, every set of goals has an expression over the base
 tasks.  For G goals, ⌈log₂ G⌉ base tasks are enough, and 2^G tasks follow from them.
 
@@ -65,7 +65,7 @@ def minimal_base_tasks(space: TaskSpace, names: Sequence[str] | None = None) -> 
 
 
 def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
-    """The label table `[G, K]` of some tasks: which goals each of them wants."""
+    """The label table `[G, K]` of some tasks: the desired goals of each."""
     if not isinstance(tasks, Mapping):
         raise TypeError(f"tasks must be given as {{name: task}}, got {tasks!r}")
     if not tasks:
@@ -77,8 +77,8 @@ def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
             raise ValueError(f"task {name!r} belongs to another space than the first; use one")
         if not task.two_valued:
             raise ValueError(
-                f"task {name!r} has more than two terminal rewards, so that no goal set describes "
-                f"it: {task!r}"
+                f"task {name!r} has more than two terminal rewards, so no goal set describes it: "
+                f"{task!r}"
             )
     return np.stack([task.desired for task in tasks.values()], axis=1)
 
@@ -95,19 +95,19 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
     """A shortest expression over some tasks that gives this one.
 
     Raises:
-        ValueError: the task wants one of two goals that the given tasks do not tell apart.
+        ValueError: the task desires only one of two goals that the given tasks treat alike.
     """
     if task.step_reward is not None:
-        raise ValueError(f"{task!r} is dense: its step rewards are its own, no expression has them")
+        raise ValueError(f"{task!r} is dense: no expression has step rewards of its own")
     if not task.two_valued or any(other.space is not task.space for other in tasks.values()):
         raise ValueError(f"{task!r} is not a two-valued task of the same space")
     return expression_for_goals(np.flatnonzero(task.desired), tasks)
 
 
 def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]) -> Expression:
-    """A shortest expression over some tasks that wants exactly these goals.
+    """A shortest expression over some tasks that desires exactly these goals.
 
-    Combinations of labels that no goal has are free to be true or false, which makes it shorter.
+    Labels that no goal has may be true or false, which makes the expression shorter.
 
     Raises:
         ValueError: a desired goal and another one carry the same label.
@@ -118,19 +118,18 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
             f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
         )
     world = next(iter(tasks.values())).space.world
-    named = [desired] if isinstance(desired, str) else desired
-    wanted = {world.goal_index(goal) for goal in named}
+    chosen = {world.goal_index(g) for g in ([desired] if isinstance(desired, str) else desired)}
     goal_with: dict[int, int] = {}
     for goal, row in enumerate(labels):
         label = sum(1 << j for j, one in enumerate(row) if one)
         other = goal_with.setdefault(label, goal)
-        if (goal in wanted) != (other in wanted):
-            yes, no = (goal, other) if goal in wanted else (other, goal)
+        if (goal in chosen) != (other in chosen):
+            yes, no = (goal, other) if goal in chosen else (other, goal)
             raise ValueError(
-                f"no expression over {', '.join(tasks)} wants goal {world.goal_names[yes]!r} but "
-                f"not {world.goal_names[no]!r}: every one of these tasks treats them alike; "
+                f"no expression over {', '.join(tasks)} desires goal {world.goal_names[yes]!r} but "
+                f"not {world.goal_names[no]!r}: each of these tasks treats them alike; "
                 f"add a base task that tells them apart"
             )
-    table = sum(1 << label for label, goal in goal_with.items() if goal in wanted)
+    table = sum(1 << label for label, goal in goal_with.items() if goal in chosen)
     used = sum(1 << label for label in goal_with)
     return from_truth_table(table, list(tasks), dont_care=all_true(len(tasks)) ^ used)

@@ -1,8 +1,8 @@
 """Families: the extended values of some base tasks, which compose with each other.
 
-A family is what planning, learning and loading all yield, and what `Skills` are made of.  Its
-values share one task space and one pair of bounds.  It knows how good they are, whether negation
-has a meaning, how to act on them, and how it is packed into arrays and words for a store.
+A family is what planning, learning and loading all return, and what `Skills` are made of.  Its
+values share one task space and one pair of bounds.  It knows how accurate they are, whether they
+can be negated, how to act on them, and how to pack itself into words and arrays for a store.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
@@ -21,14 +22,20 @@ from taskalgebra.theory.reach import DirectedReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
+from taskalgebra.validation import listed
+from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.open_world import OpenWorld
 
 Arrays = Mapping[str, NDArray[Any]]
 Words = Mapping[str, Any]
+Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+"""Words and arrays, for a store."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Family(ABC):
-    """Extended values of base tasks, in their order, with what they share."""
+    """Extended values of base tasks, in their order, and what they share."""
 
     FORMAT: ClassVar[str]
     """The name of the format in which a store keeps families of this kind."""
@@ -37,9 +44,8 @@ class Family(ABC):
     tasks: Mapping[str, Task]
     values: tuple[ExtendedQ, ...]
     bounds: ValueBounds
-    r_bar_min: float | None  # r̄_MIN; None where it is not known
-    error_bound: float | None  # |values − Q̄*| is nowhere larger; 0: exact but for rounding; None:
-    # not known, because the values were learned
+    r_bar_min: float | None  # r̄_MIN; None if unknown
+    error_bound: float | None  # on |values − Q̄*|; 0: exact but for rounding; None: learned values
 
     @final
     def __getitem__(self, name: str) -> ExtendedQ:
@@ -61,10 +67,10 @@ class Family(ABC):
         return GreedyPolicy(values)
 
     @abstractmethod
-    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack(self) -> Packed:
         """Words and arrays, from which the reader of `FORMAT` makes an equal family.
 
-        They do not include the space and the tasks, which a store packs by itself.
+        The space and the tasks are not among them; see `pack_tasks`.
         """
 
 
@@ -94,7 +100,7 @@ class TableFamily(Family):
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
-    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack(self) -> Packed:
         """All tables."""
         arrays = {
             "q_universal": self.bounds.tables.universal,
@@ -122,11 +128,94 @@ class ReachFamily(Family):
         return cls(space, dict(tasks), values, bounds, None, None, reach)
 
     def policy(self, values: ExtendedQ) -> Policy:
-        """Greedy over actions, or over goals where the reach has ways but no values of actions."""
+        """Greedy over actions, or over goals if the reach has no values of actions."""
         if isinstance(self.reach, DirectedReach):
             return DirectedPolicy(values, self.reach)
         return GreedyPolicy(values)
 
-    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Nothing but the kind of reach: its code is the user's, and is handed over again."""
+    def pack(self) -> Packed:
+        """Only the name of the reach: its code is the user's, and is passed again on loading."""
         return {"reach": type(self.reach).__name__}, {}
+
+
+_WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
+_OPTIONAL_ARRAYS = ("goal_reward", "cells")
+
+
+def pack_tasks(space: TaskSpace, tasks: Mapping[str, Task]) -> Packed:
+    """A task space and its base tasks as words and arrays: what all families on disk share.
+
+    A finite world is packed whole, as its table of outcomes; an open one has only names.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    if space.finite:
+        found = {name: getattr(space.mdp, name) for name in (*_WORLD_ARRAYS, *_OPTIONAL_ARRAYS)}
+        arrays = {name: array for name, array in found.items() if array is not None}
+    arrays["r_universal"], arrays["r_empty"] = space.r_universal, space.r_empty
+    arrays["tasks"] = np.stack([task.goal_reward for task in tasks.values()])
+    for i, task in enumerate(tasks.values()):
+        if task.step_reward is not None:
+            arrays[f"steps_{i}"] = task.step_reward
+    words = {
+        "tasks": list(tasks),
+        "goals": list(space.goal_names),
+        "actions": list(space.action_names),
+    }
+    return words, arrays
+
+
+def unpack_tasks(
+    words: Words, arrays: Arrays, space: TaskSpace | None = None
+) -> tuple[TaskSpace, dict[str, Task]]:
+    """The task space and the tasks that `pack_tasks` packed.
+
+    Args:
+        words: the words.
+        arrays: the arrays.
+        space: the space to put the tasks in; it must equal the one that was packed.
+
+    Raises:
+        ValueError: words and arrays do not fit together, or belong to another space.
+    """
+    world = _world(words, arrays)
+    rewards = {name: arrays[name] for name in ("r_universal", "r_empty")}
+    if space is None:
+        space = TaskSpace(world, **rewards)
+    else:
+        _require_same(space, world, rewards)
+    if len(arrays["tasks"]) != len(words["tasks"]):
+        raise ValueError(f"{len(words['tasks'])} task names, {len(arrays['tasks'])} tasks")
+    tasks = {
+        name: space.from_rewards(arrays["tasks"][i], arrays.get(f"steps_{i}"))
+        for i, name in enumerate(words["tasks"])
+    }
+    return space, tasks
+
+
+def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
+    if not any(name in arrays for name in _WORLD_ARRAYS):
+        return OpenWorld(tuple(words["goals"]), tuple(words["actions"]))
+    n_states, n_actions = arrays["step_reward"].shape
+    return from_outcomes(
+        **{name: arrays[name] for name in _WORLD_ARRAYS},
+        **{name: arrays[name] for name in _OPTIONAL_ARRAYS if name in arrays},
+        shape=(n_states, n_actions),
+        goal_names=words["goals"],
+        action_names=words["actions"],
+    )
+
+
+def _require_same(space: TaskSpace, world: FiniteMDP | OpenWorld, rewards: Arrays) -> None:
+    """Reject a space with other goals, actions, dynamics or rewards."""
+    if (space.goal_names, space.action_names) != (world.goal_names, world.action_names):
+        raise ValueError(
+            f"they belong to a world with the goals {listed(world.goal_names)} and the actions "
+            f"{listed(world.action_names)}, not to the world given"
+        )
+    if not all(np.array_equal(array, getattr(space, name)) for name, array in rewards.items()):
+        raise ValueError("their goals pay other rewards r_U and r_∅ than those of the world given")
+    if isinstance(world, FiniteMDP) and not (
+        space.finite
+        and all(np.array_equal(getattr(world, n), getattr(space.mdp, n)) for n in _WORLD_ARRAYS)
+    ):
+        raise ValueError("they belong to a world with other transitions or rewards")

@@ -1,10 +1,10 @@
-"""What a goal environment is: the contract between worlds that are played and learners.
+"""The goal environment: the contract between environments and learners.
 
-A goal environment names its goals and its tasks, says how long an episode may be, and makes copies
-of itself that pay for a task.  The copies are a Gymnasium vector environment that says in which
-goal an episode ended: `infos["goal"]`, `[N]`, is the number of the goal where `terminated`, and −1
-before.  An episode that ends elsewhere is truncated.  Learners need nothing else, so that a grid
-world, a video game and an environment of your own are learned by the same code.
+A goal environment names its goals and its tasks, limits the length of an episode, and makes copies
+of itself that pay for a task.  The copies are a Gymnasium vector environment that reports the goal
+in which an episode ended: `infos["goal"]`, `[N]`, is the number of the goal where `terminated`, and
+−1 before.  An episode that ends elsewhere is truncated.  Learners need nothing else, so the same
+code learns a grid world, a video game and your own environment.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Image, Observations
+from taskalgebra.arrays import BoolArray, Image, LongArray, Observations
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -30,20 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A layout of a world as a finite world, and what is seen in its states."""
+    """One layout of an environment as a finite world, with the observations of its states."""
 
     mdp: FiniteMDP
     observations: Observations  # [S − G, ...], of the states that are not goals, in their order
     fixed: bool = True  # whether every episode has this layout
-    image: Image | None = None  # the board without the agent, for people
-    pixels: int = 0  # of a cell in the image
-    code: Any = None  # what `reset(options={"code": ...})` takes to begin here
+    image: Image | None = None  # the board without the agent, to be shown
+    pixels: int = 0  # per cell of the image
+    code: Any = None  # for `reset(options={"code": ...})`, to start here
 
 
 class GoalEnv(ABC):
-    """A world to learn and to act in.
+    """An environment to learn and to act in.
 
-    `infos` of its copies may say more: at a reset `"optimal_return"`, `[N]`, what the best policy
+    `infos` of its copies may hold more: at a reset `"optimal_return"`, `[N]`, what the best policy
     earns; at the end of an episode `"task_rewards"`, `[N, tasks]`, what each named task pays for
     the goal.
     """
@@ -51,7 +50,7 @@ class GoalEnv(ABC):
     space: TaskSpace
     """The goals, the actions, and what desired goals pay."""
     tasks: dict[str, Task]
-    """Tasks with names, for expressions."""
+    """Named tasks, for expressions."""
     observation_space: gym.Space[Any]
     """Of one copy."""
     action_space: gym.Space[Any]
@@ -59,11 +58,11 @@ class GoalEnv(ABC):
     shared_absorbing: bool = True
     """Whether every task ends in every goal, as Assumption 1 asks."""
     max_episode_steps: int | None = None
-    """After how many steps an episode is given up; None where it never is."""
+    """The number of steps after which an episode is truncated; None for no limit."""
     learner: Any = None
-    """What learns it best; None leaves the choice to `taskalgebra.learn`."""
+    """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
     spec: Any = None
-    """Gymnasium's: the registered name and the arguments, where it was made from a name."""
+    """Gymnasium's: the registered name and the arguments, if it was made by name."""
 
     @abstractmethod
     def vector(
@@ -72,11 +71,11 @@ class GoalEnv(ABC):
         """N copies that pay for a task; episodes are truncated after `max_episode_steps`."""
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout | None:
-        """One layout of this world as a finite one; None where that cannot be had.
+        """One layout of this environment as a finite world; None if there is none.
 
         Args:
-            seed: of the layout, where every episode has another.
-            task: the task that is played, where tasks end in goals of their own.
+            seed: of the layout, if it differs between episodes.
+            task: the task that is played, if tasks end in different goals.
         """
         if not self.space.finite:
             return None
@@ -86,12 +85,12 @@ class GoalEnv(ABC):
     def film_frame(
         self, layout: Layout, place: tuple[float, float], goal: int = NO_GOAL
     ) -> Image | None:
-        """What people see of a layout, once in a film; None where there is nothing to be drawn.
+        """One frame of a film of a layout; None if there is nothing to draw.
 
         Args:
-            layout: of this world.
+            layout: of this environment.
             place: row and column of the agent, which may be between two cells.
-            goal: where the agent has reached a goal.
+            goal: the goal that the agent has reached, if any.
         """
         return None
 
@@ -99,29 +98,29 @@ class GoalEnv(ABC):
         """A task by name, or by an expression over the named tasks."""
         if isinstance(task, Task):
             if task.space is not self.space:
-                raise ValueError("the task belongs to another space than this world")
+                raise ValueError("the task belongs to another space than this environment")
             return task
         if not isinstance(task, str | Expression):
             raise TypeError(f"the task must be a name, an expression or a Task, got {task!r}")
         return self.compose(parse(task, self.tasks) if isinstance(task, str) else task, self.tasks)
 
     def compose(self, expression: Expression, tasks: Mapping[str, Task]) -> Task:
-        """The task of an expression over some tasks of this world (Definition 1)."""
+        """The task of an expression over some tasks of this environment (Definition 1)."""
         space = self.space
         return expression.evaluate(tasks, universal=space.universal, empty=space.empty)
 
 
 def goals_reached(
-    infos: Mapping[str, Any], terminated: NDArray[np.bool_], n_goals: int | None = None
-) -> NDArray[np.int64]:
-    """[N], the goals in which episodes have just ended, −1 where they go on.
+    infos: Mapping[str, Any], terminated: BoolArray, n_goals: int | None = None
+) -> LongArray:
+    """[N], the goals in which episodes have just ended, −1 where they continue.
 
     Args:
         infos: of a step of N environments.  `infos["goal"]` is `[N]`; it is read where an episode
-            terminated, and may be missing where none has.  Where the next episode has already
-            begun, it is in `infos["final_info"]`.
+            terminated, and may be missing if none has.  If the next episode has already begun, it
+            is in `infos["final_info"]`.
         terminated: `[N]`.
-        n_goals: how many goals there are, if that is known.
+        n_goals: the number of goals, if known.
 
     Raises:
         ValueError: an episode terminated without the number of a goal.
@@ -131,8 +130,8 @@ def goals_reached(
         return reached
     final = infos.get("final_info", {})
     infos = final if "goal" in final else infos
-    told = np.asarray(infos.get("_goal", "goal" in infos)) & terminated
-    if "goal" not in infos or not told[terminated].all():
+    given = np.asarray(infos.get("_goal", "goal" in infos)) & terminated
+    if "goal" not in infos or not given[terminated].all():
         raise ValueError(
             'the environment ended an episode without info["goal"]; a goal environment puts the '
             "number of the goal there when it terminates"

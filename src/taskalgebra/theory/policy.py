@@ -1,7 +1,7 @@
 """From extended values to actions: π(s) ∈ argmax_a max_g Q̄(s, g, a)  (Lemmas 1 and 2).
 
 Ties are broken the same way everywhere: among the actions whose value is within a rounding error of
-the best, the one with the lowest number.  So an agent for an expression, for a task and for values
+the best, the one with the lowest number.  So agents for an expression, for a task and for values
 built with operators take the same actions, although their values were rounded differently.
 """
 
@@ -13,16 +13,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.reach import DirectedReach
 from taskalgebra.theory.values import ExtendedQ
 
 TIE = 1e-14
-"""Values closer than TIE · max(1, |best|), some 50 rounding errors, are equal."""
+"""Values closer than TIE · max(1, |best|), about 50 rounding errors, are equal."""
 
 
-def greedy(q_bar: Array) -> NDArray[np.int64]:
+def greedy(q_bar: Array) -> LongArray:
     """argmax_a max_g Q̄(s, g, a) for a batch `[B, G, A]`; of tied actions the first.
 
     >>> greedy(np.array([[[0.0, 1.0], [2.0, 2.0]]]))
@@ -35,14 +35,14 @@ def greedy(q_bar: Array) -> NDArray[np.int64]:
     return _greedy(np.ascontiguousarray(q_bar, np.float64))
 
 
-def greedy_towards(q_bar: Array, goal: int) -> NDArray[np.int64]:
+def greedy_towards(q_bar: Array, goal: int) -> LongArray:
     """argmax_a Q̄(s, g, a) for one goal g: the policy π*_g of Lemma 2."""
     return greedy(q_bar[:, goal : goal + 1, :])
 
 
 @kernel
 def first_best(q: Array, best: float) -> int:
-    """The first of the actions whose value is the best, up to rounding errors."""
+    """The first action whose value is the best, up to rounding errors."""
     enough = best - TIE * max(1.0, abs(best))
     for a in range(q.size):
         if q[a] >= enough:
@@ -51,7 +51,7 @@ def first_best(q: Array, best: float) -> int:
 
 
 @kernel
-def _greedy(q_bar: Array) -> NDArray[np.int64]:
+def _greedy(q_bar: Array) -> LongArray:
     n_batch, n_goals, n_actions = q_bar.shape
     chosen = np.empty(n_batch, np.int64)
     q = np.empty(n_actions)
@@ -67,10 +67,10 @@ def _greedy(q_bar: Array) -> NDArray[np.int64]:
 
 
 class Policy(ABC):
-    """What acts: from observations to actions, for one episode or for a batch of them.
+    """From observations to actions, for one episode or for a batch of them.
 
-    A policy may keep something in mind between steps.  `reset` tells it where new episodes begin;
-    the next `actions` is for the same batch.
+    A policy may have a memory.  `reset` says where new episodes begin; the next `actions` is for
+    the same batch.
     """
 
     observation_ndim = 0
@@ -81,7 +81,7 @@ class Policy(ABC):
         """The actions for a batch of observations, one each."""
 
     def reset(self, begins: BoolArray) -> None:
-        """Episodes begin in these places of the batch, `[B]`; by default nothing is kept."""
+        """Episodes begin at these positions of the batch, `[B]`; by default there is no memory."""
         return
 
     @final
@@ -103,7 +103,7 @@ class GreedyPolicy(Policy):
         self.values = values
         self.observation_ndim = values.bounds.observation_ndim
 
-    def actions(self, observations: Any) -> NDArray[np.int64]:
+    def actions(self, observations: Any) -> LongArray:
         """argmax_a max_g Q̄(s, g, a) for a batch of observations, `[B]`."""
         return greedy(self.values.q_bar(observations))
 
@@ -112,12 +112,11 @@ class GreedyPolicy(Policy):
 class DirectedPolicy(Policy):
     """Chooses the goal by the values of the task, and leaves the way there to a reach.
 
-    By Lemma 2 the way to a goal is shared by all tasks: g* = argmax_g V̄(s, g), then `act` towards
-    g*.
+    By Lemma 2 all tasks share the way to a goal: g* = argmax_g V̄(s, g), then `act` towards g*.
     """
 
     def __init__(self, values: ExtendedQ, reach: DirectedReach) -> None:
-        """Take the values `[B, G, 1]` of a task, and what knows the ways."""
+        """Take the values `[B, G, 1]` of a task, and the reach that knows the ways."""
         self.values, self.reach = values, reach
         self.observation_ndim = reach.observation_ndim
 

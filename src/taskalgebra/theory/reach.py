@@ -2,11 +2,11 @@
 
     Q̄_M(s, g, a) = G(s:g, a) + r_M(g)
 
-The left term, the return from s up to the goal g, is planned or learned once and does not know
-tasks.  The right term is the task and does not know the world.  A `Reach` is the left term.  The
-planner's returns, networks, and a user's own function are of this one kind; `ReachQ` adds the task.
+The left term, the return from s up to the goal g, is planned or learned once and does not depend on
+the task.  The right term is the task and does not depend on the world.  A `Reach` is the left term:
+the planner's returns, a network, or a user's own function; `ReachQ` adds the task.
 
-Two kinds can be written in a file of one's own:
+Users can write two kinds:
 
 - `Reach`, with an action axis: a critic `returns(observations) → [B, G, A]`.
 - `DirectedReach`, without: `values(observations) → [B, G]` and `act(observations, goal)`, for
@@ -40,18 +40,18 @@ class Reach(ABC):
         """G(s:g, a) for a batch of B observations, `[B, G, A]`.
 
         Goals are in the order of the task space, actions in that of the environment.  The return
-        counts the rewards of all steps up to the goal, the terminal reward not included: where
-        every step costs 0.1, it is −0.1 times the number of steps, if a is the first of them and
-        the rest is the best way.  A goal that cannot be reached has a return lower than all others.
+        counts the rewards of all steps up to the goal, without the terminal reward: if every step
+        costs 0.1, it is −0.1 times the number of steps of the best way that starts with a.  A goal
+        that cannot be reached has a return lower than all others.
         """
 
     def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
-        """Q̄_M(s, g, a) = G(s:g, a) + r_M(g)  (Corollary 1), for observations that others share."""
+        """Q̄_M(s, g, a) = G(s:g, a) + r_M(g)  (Corollary 1), for a shared batch of observations."""
         return self._paid(sight.through(self), goal_reward)
 
     @final
     def _paid(self, returns: Array, goal_reward: Array) -> Array:
-        """Returns and what the goals pay, once the former are `[B, G, A]`."""
+        """The returns, checked to be `[B, G, A]`, plus what the goals pay."""
         if returns.ndim != 3 or returns.shape[1] != goal_reward.size:
             raise ValueError(
                 f"{type(self).__name__} gave returns of shape {returns.shape}, expected [B, G, A] "
@@ -61,7 +61,7 @@ class Reach(ABC):
 
 
 class DirectedReach(Reach):
-    """Knows how far each goal is, and how to go there, but no values of single actions.
+    """Knows the return to each goal and how to get there, but not the values of single actions.
 
     It has one action, "go there", so that its returns are `[B, G, 1]`.
     """
@@ -72,7 +72,7 @@ class DirectedReach(Reach):
 
     @abstractmethod
     def act(self, observations: Any, goal: int) -> NDArray[Any]:
-        """The environment's own actions towards one goal, one for each of a batch."""
+        """The environment's actions towards one goal, one for each observation of a batch."""
 
     @final
     def returns(self, observations: Any) -> Array:
@@ -90,7 +90,7 @@ class ReachQ(ExtendedQ):
     bounds: ValueBounds
 
     def q_bar(self, observations: ArrayLike) -> Array:
-        """One look at the observations."""
+        """The returns of the reach plus what the goals pay."""
         return self._q_bar(Sight(observations))
 
     def _q_bar(self, sight: Sight) -> Array:
@@ -111,7 +111,7 @@ class ReachBounds(ValueBounds):
         return self.reach.observation_ndim
 
     def at(self, observations: ArrayLike) -> Bounds:
-        """One look at the observations."""
+        """The returns of the reach plus r_U and r_∅."""
         return self._at(Sight(observations))
 
     def _at(self, sight: Sight) -> Bounds:
@@ -129,11 +129,11 @@ class MeanReach(Reach):
         self.observation_ndim = reaches[0].observation_ndim
 
     def returns(self, observations: Any) -> Array:
-        """One look of each."""
+        """The mean return, `[B, G, A]`."""
         return self._mean(Sight(observations))
 
     def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
-        """The mean return plus what the task pays; others may have looked already."""
+        """The mean return plus what the task pays."""
         return self._paid(self._mean(sight), goal_reward)
 
     def _mean(self, sight: Sight) -> Array:
@@ -146,10 +146,10 @@ class MeanReach(Reach):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ExtremeBounds(ValueBounds):
-    """The pointwise extremes of the base tasks, where tasks end in different states.
+    """The pointwise extremes of the base tasks, for tasks that end in different states.
 
-    Assumption 1 does not hold then, and no task is known to be the best at every goal.  The largest
-    and the smallest value that some base task has are bounds of all that they compose to.
+    Assumption 1 does not hold then, and no task is known to be best at every goal.  The largest and
+    the smallest value of the base tasks bound everything composed from them.
     """
 
     space: TaskSpace
@@ -162,7 +162,7 @@ class ExtremeBounds(ValueBounds):
         return self.reaches[0].observation_ndim
 
     def at(self, observations: ArrayLike) -> Bounds:
-        """One look of each."""
+        """The extremes over the base tasks."""
         return self._at(Sight(observations))
 
     def _at(self, sight: Sight) -> Bounds:

@@ -1,8 +1,8 @@
-"""Extended rewards (Definition 2), and what plain values follow from extended ones (Lemma 1).
+"""Extended rewards (Definition 2), and plain values from extended ones (Lemma 1).
 
-A plain value function knows only the way to the nearest goal.  An extended one, Q̄(s, g, a), knows
-the way to every goal g and what that goal is worth in the task.  Arrays are indexed `[S, G, A]`, or
-`[B, G, A]` for a batch of B observations; GOAL and ACTION name the last two axes.
+A plain value function knows only the way to the best goal.  An extended one, Q̄(s, g, a), knows the
+way to every goal g and what that goal is worth in the task.  Arrays are indexed `[S, G, A]`, or
+`[B, G, A]` for a batch of B observations.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ import numpy as np
 from taskalgebra.arrays import Array
 from taskalgebra.theory.tasks import Task, TaskSpace
 
-GOAL, ACTION = -2, -1
-
 
 def r_bar_min_of(space: TaskSpace) -> float:
     """r̄_MIN = min{r_MIN, (r_MIN − r_MAX)·(D + 1)}, the penalty for a wrong goal (Definition 2).
 
     The paper asks for any r̄_MIN ≤ min{r_MIN, (r_MIN − r_MAX)·D}.  Its proof of Lemma 2 needs two
-    things more.  A trajectory of D steps earns D + 1 rewards, the terminal one included.  And where
+    more things.  A trajectory of D steps earns D + 1 rewards, including the terminal one.  And if
     all rewards are negative, r_MAX must be taken as 0.  With both, Lemma 2 holds whenever every
-    step costs something; PAPER.md shows worlds in which it fails without.
+    step costs something; PAPER.md shows worlds in which it fails without them.
     """
     return penalty(space.r_min, space.r_max, space.mdp.diameter)
 
@@ -42,11 +40,11 @@ def extended_reward(task: Task, r_bar_min: float) -> Array:
 
 def recover_q(q_bar: Array) -> Array:
     """Q(s, a) = max_g Q̄(s, g, a)  (Lemma 1)."""
-    result: Array = q_bar.max(axis=GOAL)
+    result: Array = q_bar.max(axis=-2)
     return result
 
 
 def recover_v(q_bar: Array) -> Array:
     """V(s) = max_a Q(s, a) = max_{g, a} Q̄(s, g, a)."""
-    result: Array = q_bar.reshape(*q_bar.shape[:GOAL], -1).max(axis=-1)  # in one pass
+    result: Array = q_bar.reshape(*q_bar.shape[:-2], -1).max(axis=-1)  # in one pass
     return result

@@ -1,7 +1,4 @@
-"""Extended values as tables `[S, G, A]`; observations are the numbers of states.
-
-Tables compose at once, into tables.
-"""
+"""Extended values as tables `[S, G, A]`; observations are the numbers of states."""
 
 from __future__ import annotations
 
@@ -65,20 +62,20 @@ class TableBounds(ValueBounds):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class TabularQ(ExtendedQ):
-    """Q̄ as a table; observations are states.  Tables compose at once, into tables."""
+    """Q̄ as a table; observations are states.  Tables compose immediately, into tables."""
 
     table: Array  # [S, G, A]
     bounds: TableBounds
 
     def __post_init__(self) -> None:
-        """Guard the table: skills share it."""
+        """Make the table read-only: skills share it."""
         table = self.table.view()
         table.setflags(write=False)
         object.__setattr__(self, "table", table)
 
     @classmethod
     def checked(cls, table: ArrayLike, bounds: TableBounds) -> TabularQ:
-        """A table given from outside: its shape and numbers are tested."""
+        """A table from outside the library: its shape and numbers are tested."""
         return cls(finite(table, "the table of Q̄", bounds.tables.universal.shape), bounds)
 
     def q_bar(self, observations: ArrayLike) -> Array:
@@ -104,7 +101,7 @@ class TabularQ(ExtendedQ):
 def compose_values(
     expression: Expression, values: Mapping[str, ExtendedQ], bounds: ValueBounds
 ) -> ExtendedQ:
-    """The value function of an expression: a table if all are tables, else computed when asked."""
+    """The value function of an expression: a table if all are tables, else computed on demand."""
     for name in expression.names:
         if name in values and values[name].bounds is not bounds:
             raise ValueError(f"the value function of {name!r} has bounds of its own")

@@ -2,7 +2,7 @@
 
 All tasks of a space 𝓜 share one world.  By Assumption 1 they differ only in the reward for
 reaching each goal, so a `Task` is little more than `goal_reward[G]`.  The space knows the universal
-task M_U, which wants every goal, and the empty task M_∅, which wants none:
+task M_U, which desires every goal, and the empty task M_∅, which desires none:
 
     space = TaskSpace(world)
     top = space.task(["top_left", "top_right"])
@@ -29,7 +29,7 @@ from taskalgebra.worlds.open_world import OpenWorld
 
 
 class Goal(NamedTuple):
-    """A goal as a predicate sees it; in an open world it has neither state nor cell."""
+    """A goal as predicates see it; in an open world it has neither state nor cell."""
 
     number: int
     name: str
@@ -43,7 +43,7 @@ class Task(BooleanElement):
     """A task M: the terminal reward r_M(g) of every goal; all else belongs to the space.
 
     `step_reward` is None under Assumption 1(iii).  A dense task, which breaks the assumption on
-    purpose, carries its own r_M(s, a) outside goals.
+    purpose, has its own r_M(s, a) outside goals.
     """
 
     space: TaskSpace
@@ -59,14 +59,13 @@ class Task(BooleanElement):
     @property
     def desired(self) -> BoolArray:
         """[G], the goals with r_M(g) = r_U."""
-        wanted: BoolArray = self.goal_reward == self.space.r_universal
-        return wanted
+        desired: BoolArray = self.goal_reward == self.space.r_universal
+        return desired
 
     @property
     def two_valued(self) -> bool:
         """Whether every goal pays r_∅ or r_U: Assumption 2."""
-        unwanted = self.goal_reward == self.space.r_empty
-        return bool((self.desired | unwanted).all())
+        return bool((self.desired | (self.goal_reward == self.space.r_empty)).all())
 
     def __and__(self, other: Task) -> Task:
         """M₁ ∧ M₂ pays min{r₁, r₂}  (Definition 1)."""
@@ -77,9 +76,9 @@ class Task(BooleanElement):
         return self._pointwise(disjunction, other)
 
     def __invert__(self) -> Task:
-        """¬M pays (r_U + r_∅) − r_M  (Definition 1), r_∅ and r_U exactly where r_M is r_U, r_∅.
+        """¬M pays (r_U + r_∅) − r_M  (Definition 1), exactly r_∅ where r_M is r_U and vice versa.
 
-        In floating point (2 + −0.1) − 2 is not −0.1; tasks must not lose a goal to that.
+        In floating point (2 + −0.1) − 2 is not −0.1, and a task must not lose a goal to that.
         """
         space, goal, step = self.space, self.goal_reward, self.step_reward
         negated = negation(goal, Bounds(space.r_universal, space.r_empty))
@@ -133,12 +132,12 @@ class TaskSpace:
 
     Args:
         world: the world that all tasks share, finite or open.
-        r_universal: r_U, what a desired goal pays; one number, or one a goal.
+        r_universal: r_U, what a desired goal pays; one number, or one per goal.
         r_empty: r_∅, what any other goal pays.
 
-    By default a world that has a task of its own sets both to the largest and the smallest reward
-    of its goals (where all goals pay the same, r_∅ is the lowest step reward, but at least 1 below
-    r_U); any other world uses the numbers of the paper, 2 and −0.1.
+    By default, a world with a task of its own sets them to the largest and the smallest reward of
+    its goals (if all goals pay the same, r_∅ is the lowest step reward, but at least 1 below r_U);
+    any other world uses the numbers of the paper, 2 and −0.1.
     """
 
     def __init__(
@@ -180,8 +179,8 @@ class TaskSpace:
         """
         if not isinstance(self.world, FiniteMDP):
             raise TypeError(
-                "this task space is of an open world, known only by playing it; planning, tables "
-                "and pictures need a finite one"
+                "this task space belongs to an open world, known only by playing it; planning, "
+                "tables and pictures need a finite one"
             )
         return self.world
 
@@ -216,7 +215,7 @@ class TaskSpace:
         )
 
     def task(self, desired: Iterable[str | int] | Callable[[Goal], bool]) -> Task:
-        """The task that wants some goals: by name or position, or all that meet a predicate.
+        """The task that desires some goals: by name or position, or by a predicate.
 
         >>> from taskalgebra.worlds.grid import from_text
         >>> space = TaskSpace(from_text("A.B.C"))
@@ -237,27 +236,25 @@ class TaskSpace:
         if not chosen:
             raise ValueError(
                 f"{asked} selects no goal; this world has {listed(self.goal_names)}. "
-                f"The task that wants no goal is space.empty"
+                f"The task that desires no goal is space.empty"
             )
-        wanted = np.zeros(self.n_goals, np.bool_)
-        wanted[chosen] = True
-        return self.from_desired(wanted)
+        return self.from_desired(np.isin(np.arange(self.n_goals), chosen))
 
     def from_desired(self, desired: ArrayLike) -> Task:
         """The two-valued task with this truth value for each goal, `[G]`."""
-        wanted = np.asarray(desired)
-        if wanted.shape != (self.n_goals,) or not np.isin(wanted, (0, 1)).all():
+        given = np.asarray(desired)
+        if given.shape != (self.n_goals,) or not np.isin(given, (0, 1)).all():
             raise ValueError(
                 f"desired must hold true or false for each of the {self.n_goals} goals, "
                 f"got {desired!r}"
             )
-        return Task(self, np.where(wanted.astype(np.bool_), self.r_universal, self.r_empty))
+        return Task(self, np.where(given.astype(np.bool_), self.r_universal, self.r_empty))
 
     def from_rewards(self, goal_reward: ArrayLike, step_reward: ArrayLike | None = None) -> Task:
         """The task with these terminal rewards, `[G]` or `[G, A]`, between r_∅ and r_U.
 
-        Rewards r(g, a) that depend on the action are refused: Theorems 2 and 3 do not hold for them
-        (see PAPER.md).  `step_reward`, `[S, A]`, makes a dense task.
+        Rewards r(g, a) that depend on the action are rejected: Theorems 2 and 3 do not hold for
+        them (see PAPER.md).  `step_reward`, `[S, A]`, makes a dense task.
         """
         given = np.asarray(goal_reward)
         if given.ndim == 2:
@@ -268,7 +265,7 @@ class TaskSpace:
                 raise ValueError(
                     f"goal {self.goal_names[g]!r} pays {table[g, 0]:g} for {self.action_names[0]}, "
                     f"{table[g, a]:g} for {self.action_names[a]}; terminal rewards must not depend "
-                    f"on the action, or composition is not optimal: give one reward a goal"
+                    f"on the action, or composition is not optimal: give one reward per goal"
                 )
             given = table[:, 0]
         rewards = finite(given, "goal_reward", (self.n_goals,))
@@ -284,7 +281,7 @@ class TaskSpace:
             return Task(self, rewards)
         if not self.finite:
             raise TypeError(
-                "step_reward holds one reward for each state and action, and an open world has no "
+                "step_reward holds one reward for each state and action, but an open world has no "
                 "list of states; give goal_reward alone"
             )
         steps = finite(step_reward, "step_reward", (self.mdp.n_states, self.n_actions))
@@ -292,7 +289,7 @@ class TaskSpace:
         return Task(self, rewards, steps)
 
     def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
-        """One task a column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
+        """One task per column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
         if not labels:
             raise ValueError("the label table has no columns; give at least one task")
         tasks = {}
@@ -311,10 +308,9 @@ class TaskSpace:
         return self.from_rewards(self.mdp.goal_reward)
 
     def two_valued_tasks(self) -> Iterator[Task]:
-        """All 2^G two-valued tasks; task i wants goal j iff bit j of i is set."""
-        bits = np.arange(self.n_goals)
+        """All 2^G two-valued tasks; task i desires goal j iff bit j of i is set."""
         for i in range(2**self.n_goals):
-            yield self.from_desired(np.array([i >> int(j) & 1 for j in bits]))
+            yield self.from_desired([i >> j & 1 for j in range(self.n_goals)])
 
     def check(
         self,
@@ -330,7 +326,7 @@ class TaskSpace:
         if isinstance(tasks, Task):
             tasks = [tasks]
         if isinstance(tasks, str):
-            raise TypeError(f"tasks must be tasks, by name or in a list, got the text {tasks!r}")
+            raise TypeError(f"tasks must be tasks, by name or in a list, got the string {tasks!r}")
         if not isinstance(tasks, Mapping):
             tasks = {f"task {i}": task for i, task in enumerate(tasks)}
         candidates = [self._candidate(name, task) for name, task in tasks.items()]

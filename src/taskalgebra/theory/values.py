@@ -2,11 +2,11 @@
 
 `ExtendedQ` is the contract that tables, planned values, networks and a user's own functions share:
 one method, `q_bar`, from observations to numpy `[B, G, A]`.  All of them compose with `&  |  ~  ^`.
-The bounds Q̄_U and Q̄_∅ of a family of value functions are found once and shared (`ValueBounds`);
-elements of two families do not mix.
+A family of value functions shares its bounds Q̄_U and Q̄_∅ (`ValueBounds`); elements of two families
+do not mix.
 
-Leaves are in modules of their own: `tables` for values held as a table, `reach` for those that
-follow from the returns to goals (Corollary 1).
+Leaves have modules of their own: `tables` for values held as a table, `reach` for those that follow
+from the returns to goals (Corollary 1).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Source(Protocol):
     """What several value functions read their values from, such as a network."""
 
     def returns(self, observations: Any) -> ArrayLike:
-        """What there is to know about a batch of observations."""
+        """Returns for a batch of observations."""
 
 
 @final
 class Sight:
-    """A batch of observations, looked at once by each source, however many values it serves."""
+    """A batch of observations, which each source evaluates once for all values that it serves."""
 
     def __init__(self, observations: ArrayLike) -> None:
-        """Nothing has been looked at yet."""
+        """Nothing has been evaluated yet."""
         self.observations = observations
         self._seen: dict[int, Array] = {}
 
     def through(self, source: Source) -> Array:
-        """What a source says about the observations."""
+        """The returns of a source for the observations."""
         if id(source) not in self._seen:
             self._seen[id(source)] = np.asarray(source.returns(self.observations))
         return self._seen[id(source)]
@@ -61,7 +61,7 @@ class ValueBounds(ABC):
         """The two bounds for a batch of observations, each `[B, G, A]`."""
 
     def _at(self, sight: Sight) -> Bounds:
-        """The same, for observations that others look at as well."""
+        """The same, for a shared batch of observations."""
         return self.at(sight.observations)
 
     @property
@@ -85,7 +85,7 @@ class ExtendedQ(BooleanElement):
         """Q̄ for a batch of observations, `[B, G, A]`."""
 
     def _q_bar(self, sight: Sight) -> Array:
-        """The same, for observations that others look at as well."""
+        """The same, for a shared batch of observations."""
         return self.q_bar(sight.observations)
 
     @property
@@ -110,7 +110,7 @@ class ExtendedQ(BooleanElement):
         return self._apply(operator.invert)
 
     def _apply(self, operation: Callable[..., Any], *others: ExtendedQ) -> ExtendedQ:
-        """Compose with value functions of the same family: at once within a kind, else lazily."""
+        """Compose with value functions of the same family: within a class by its own rule."""
         for other in others:
             if not isinstance(other, ExtendedQ):
                 raise TypeError(f"cannot compose a value function with {other!r}")
@@ -124,7 +124,7 @@ class ExtendedQ(BooleanElement):
         return self._lazily(operation, *others)
 
     def _within_kind(self, operation: Callable[..., Any], *others: Any) -> ExtendedQ:
-        """Compose with elements of the same class; classes that are closed do so at once."""
+        """Compose with elements of the same class: lazily, unless the class is closed."""
         return self._lazily(operation, *others)
 
     def _lazily(self, operation: Callable[..., Any], *others: ExtendedQ) -> Composed:
@@ -142,7 +142,7 @@ class ExtendedQ(BooleanElement):
 @final
 @dataclass(frozen=True, eq=False)
 class ArrayElement(BooleanElement):
-    """An array together with the bounds it is negated by: what a composition computes with."""
+    """An array with the bounds of its negation: what a composition computes with."""
 
     array: Array
     bounds: Bounds
@@ -161,14 +161,14 @@ class ArrayElement(BooleanElement):
 
 
 BLOCK = 2**15
-"""Entries of an array that are composed at a time: 256 KB, which the cache keeps."""
+"""Entries of an array that are composed at a time: 256 KB, which fit in the cache."""
 
 
 def compose(expression: Expression, arrays: Mapping[str, Array], bounds: Bounds) -> Array:
     """Evaluate an expression on arrays `[B, G, A]` of one shape, by Definition 4.
 
-    Large arrays are worked through in blocks of rows.  Each block runs the whole expression, so
-    that intermediate results never leave the cache.
+    Large arrays are processed in blocks of rows.  Each block runs the whole expression, so that
+    intermediate results stay in the cache.
     """
     steps = expression.steps_over(arrays)
     used = {name: arrays[name] for name in expression.names}
@@ -187,18 +187,17 @@ def compose(expression: Expression, arrays: Mapping[str, Array], bounds: Bounds)
 
 def _run(steps: Sequence[Step], arrays: Mapping[str, Array], bounds: Bounds) -> Array:
     elements = {name: ArrayElement(array, bounds) for name, array in arrays.items()}
-    universal = ArrayElement(bounds.universal, bounds)
-    empty = ArrayElement(bounds.empty, bounds)
-    return run(steps, elements, universal, empty).array
+    one, zero = ArrayElement(bounds.universal, bounds), ArrayElement(bounds.empty, bounds)
+    return run(steps, elements, one, zero).array
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Composed(ExtendedQ):
-    """An expression over value functions, computed when asked.
+    """An expression over value functions, computed on demand.
 
-    Each leaf is evaluated once a batch, whatever the expression; leaves and bounds that read one
-    network share its pass.
+    Each leaf is evaluated once per batch, whatever the expression; leaves and bounds that read one
+    network share its forward pass.
     """
 
     expression: Expression
@@ -224,7 +223,7 @@ class GoalSetQ(ExtendedQ):
 
     r̄_M(·, g, ·) depends on the task only through r_M(g), so under Assumption 2 the two bounds hold
     every Q̄_M, and composition is logic on goal sets (Terrés-Caballero and van Hoof 2026).  An agent
-    pays one masked maximum a step, however long the expression was.
+    computes one masked maximum per step, however long the expression was.
     """
 
     desired: BoolArray  # [G]
@@ -244,12 +243,10 @@ class GoalSetQ(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Slices of the two bounds."""
-        return self._slices(self.bounds.at(observations))
+        return self._q_bar(Sight(observations))
 
     def _q_bar(self, sight: Sight) -> Array:
-        return self._slices(self.bounds._at(sight))
-
-    def _slices(self, bounds: Bounds) -> Array:
+        bounds = self.bounds._at(sight)
         return np.where(self.desired[:, None], bounds.universal, bounds.empty)
 
     def _within_kind(self, operation: Callable[..., Any], *others: GoalSetQ) -> GoalSetQ:
@@ -257,6 +254,6 @@ class GoalSetQ(ExtendedQ):
 
 
 def q_bars(values: Sequence[ExtendedQ], observations: ArrayLike) -> list[Array]:
-    """Q̄ of several value functions, `[B, G, A]` each; what they share is looked at once."""
+    """Q̄ of several value functions, `[B, G, A]` each; what they share is evaluated once."""
     sight = Sight(observations)
     return [value._q_bar(sight) for value in values]

@@ -1,1 +1,1 @@
-"""Worlds: finite ones as tables, open ones as names; from text, arrays and Gymnasium."""
+"""Worlds, the data of tasks: finite ones as tables, open ones as names."""

@@ -1,4 +1,4 @@
-"""Finite worlds from arrays and from outcomes, checked: what is wrong is said once, here."""
+"""Finite worlds from arrays and from outcomes, with all checks of the data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import Array, IntArray
+from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.validation import finite, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.rows import absorbing_rows, rows_of
@@ -33,12 +33,12 @@ def from_arrays(
             of goals are ignored: goals are absorbing.
         step_reward: r_{s,a} as `[S, A]`, `[S]` or one number.  Rows of goals are ignored.
         goals: the absorbing states.
-        goal_names: a name for each goal; by default "g0", "g1", …
-        action_names: a name for each action; by default "a0", "a1", …
+        goal_names: by default "g0", "g1", …
+        action_names: by default "a0", "a1", …
         starts: states in which episodes begin; by default every state that is not a goal and from
             which a goal can be reached.
-        goal_reward: `[G]` terminal rewards of the task that the world itself poses, if any.
-        cells: `[S, 2]` row and column of each state, for worlds that are drawn on a map.
+        goal_reward: `[G]` terminal rewards of the world's own task, if it has one.
+        cells: `[S, 2]` row and column of each state, for worlds with a map.
 
     Raises:
         ValueError: a shape, a number or a name does not fit; the message says which and why.
@@ -123,11 +123,10 @@ def from_outcomes(
         cells=None if cells is None else _cells(cells, n_states),
     )
     world = replace(world, starts=_starts(starts, world))
-    for array in (*rows, world.step_reward, world.goals, world.starts):
-        array.setflags(write=False)
-    for optional in (world.goal_reward, world.cells):
-        if optional is not None:
-            optional.setflags(write=False)
+    shared = (world.step_reward, world.goals, world.starts, world.goal_reward, world.cells)
+    for array in (*rows, *shared):
+        if array is not None:
+            array.setflags(write=False)
     return world
 
 
@@ -165,7 +164,7 @@ def _step_reward(reward: ArrayLike, goals: IntArray, shape: tuple[int, int]) -> 
     return finite(table, "step_reward", shape)
 
 
-def _cells(cells: ArrayLike, n_states: int) -> NDArray[np.int64]:
+def _cells(cells: ArrayLike, n_states: int) -> LongArray:
     array = np.array(cells)
     if array.shape != (n_states, 2) or array.dtype.kind not in "iu":
         raise ValueError(

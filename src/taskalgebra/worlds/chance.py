@@ -1,12 +1,12 @@
-"""Chance: a stream of random numbers, and the outcome that a number chooses.
+"""Chance: a stream of random numbers, and the outcome that a number selects.
 
 **The stream** is xoroshiro128+ (Blackman and Vigna 2018), seeded by splitmix64; compiled and
-readable learners draw from it alike.  It is a dozen instructions, so that a compiled learner is not
-slowed down by drawing, and its state is two numbers, so that a run can be saved and resumed bit for
+readable learners both draw from it.  It takes a dozen instructions, so that drawing does not slow a
+compiled learner down, and its state is two numbers, so that a run can be saved and resumed bit for
 bit.
 
-**The outcomes** of an action stand in compressed rows (see `FiniteMDP`).  Whatever acts in a finite
-world chooses by `outcome`, so that equal numbers lead to equal states.
+**The outcomes** of an action are held in compressed rows (see `FiniteMDP`).  Everything that acts
+in a finite world selects by `outcome`, so that equal numbers lead to equal states.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.validation import count
 
@@ -25,7 +25,7 @@ _MASK = 2**64 - 1
 
 
 def seeded(seed: int) -> State:
-    """The state that a seed starts from; different seeds give unrelated streams."""
+    """The initial state of a seed; different seeds give unrelated streams."""
     words = []
     z = count(seed, "seed", least=0) & _MASK
     for _ in range(2):
@@ -39,9 +39,9 @@ def seeded(seed: int) -> State:
 
 @kernel
 def following(s0: np.uint64, s1: np.uint64) -> tuple[float, np.uint64, np.uint64]:
-    """A number in [0, 1), from the upper 53 bits, and the state after it.
+    """A number in [0, 1), from the upper 53 bits, and the next state.
 
-    The state goes in and out as two numbers: a compiled loop then keeps it in registers.
+    The state is passed and returned as two numbers, which a compiled loop keeps in registers.
     """
     number = np.int64((s0 + s1) >> np.uint64(11)) * 2.0**-53  # signed: one instruction, not six
     s1 ^= s0
@@ -51,7 +51,7 @@ def following(s0: np.uint64, s1: np.uint64) -> tuple[float, np.uint64, np.uint64
 
 @kernel
 def uniform(state: State) -> float:
-    """A number in [0, 1); the state moves on."""
+    """A number in [0, 1); the state is advanced."""
     number, s0, s1 = following(state[0], state[1])
     state[0], state[1] = s0, s1
     return number
@@ -59,7 +59,7 @@ def uniform(state: State) -> float:
 
 @kernel
 def outcome(first: int, last: int, probability: Array, number: float) -> int:
-    """The outcome k, from the first to the last of a row, that a number in [0, 1) chooses."""
+    """The outcome k, from the first to the last of a row, that a number in [0, 1) selects."""
     k = first
     while k < last and number >= probability[k]:
         number -= probability[k]
@@ -68,8 +68,8 @@ def outcome(first: int, last: int, probability: Array, number: float) -> int:
 
 
 @kernel
-def sampled(offset: NDArray[np.int64], probability: Array, pair: int, stream: State) -> int:
-    """A random outcome of a row; one that is certain draws no number."""
+def sampled(offset: LongArray, probability: Array, pair: int, stream: State) -> int:
+    """A random outcome of a row; a certain one draws no number."""
     k: int = offset[pair]
     last = offset[pair + 1] - 1
     if k < last:
@@ -78,10 +78,8 @@ def sampled(offset: NDArray[np.int64], probability: Array, pair: int, stream: St
 
 
 @kernel
-def outcomes(
-    offset: NDArray[np.int64], probability: Array, pairs: NDArray[np.int64], numbers: Array
-) -> NDArray[np.int64]:
-    """`[N]`, the outcome that each number chooses of its row."""
+def outcomes(offset: LongArray, probability: Array, pairs: LongArray, numbers: Array) -> LongArray:
+    """`[N]`, the outcome that each number selects from its row."""
     chosen = np.empty(pairs.size, np.int64)
     for i in range(pairs.size):
         first, last = offset[pairs[i]], offset[pairs[i] + 1] - 1
@@ -94,7 +92,7 @@ class Stream:
     """The same stream for Python code."""
 
     def __init__(self, seed: int = 0, state: State | None = None) -> None:
-        """Start from a seed, or go on from a saved state."""
+        """Start from a seed, or resume from a saved state."""
         self.state: State = seeded(seed) if state is None else state.copy()
 
     def random(self) -> float:

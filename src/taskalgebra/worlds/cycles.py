@@ -1,16 +1,15 @@
-"""Cycles and components: where an agent could go round for ever, and what it would earn there.
+"""Cycles and components: where an agent could stay forever, and what it would earn there.
 
 The paper assumes that policies which never end are worth minus infinity (Section 2).  These kernels
-find the places where a world breaks that: cycles with a positive sum of rewards, and sets of states
-in which an agent can stay for ever at no cost.
+find where a world violates that: cycles with a positive sum of rewards, and sets of states in which
+an agent can stay forever at no cost.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 
 
@@ -21,9 +20,9 @@ def best_walks(
     """The largest reward of a walk from each state, and a cycle that earns without end, if any.
 
     h(s) = max{0, max_a r(s, a) + h(s')} over the states in `alive`, by sweeps in both directions
-    (Bellman and Ford).  If some cycle has a positive sum, then sooner or later the best actions
-    themselves form one (Cherkassky and Goldberg 1999); it is looked for after every sweep, so that
-    the search always ends.  Where there is none, the returned cycle is empty.
+    (Bellman and Ford).  If some cycle has a positive sum, the best actions themselves eventually
+    form one (Cherkassky and Goldberg 1999), which is tested after every sweep, so that the search
+    always ends.  If there is none, the returned cycle is empty.
     """
     n_states, n_actions = next_state.shape
     h = np.zeros(n_states)
@@ -70,7 +69,7 @@ def _cycle_of_best(next_state: IntArray, best: IntArray) -> IntArray:
 
 
 @kernel
-def strong_components(n_states: int, offset: NDArray[np.int64], successor: IntArray) -> IntArray:
+def strong_components(n_states: int, offset: LongArray, successor: IntArray) -> IntArray:
     """Number the strongly connected components (Tarjan 1972, with its own stack)."""
     component = np.full(n_states, -1, np.int32)
     order = np.full(n_states, -1, np.int64)
@@ -117,13 +116,9 @@ def strong_components(n_states: int, offset: NDArray[np.int64], successor: IntAr
 
 @kernel
 def end_components(
-    offset: NDArray[np.int64],
-    successor: IntArray,
-    n_states: int,
-    n_actions: int,
-    allowed: BoolArray,
+    offset: LongArray, successor: IntArray, n_states: int, n_actions: int, allowed: BoolArray
 ) -> tuple[IntArray, BoolArray]:
-    """The largest sets of states in which the allowed actions can keep an agent for ever.
+    """The largest sets of states in which the allowed actions can keep an agent forever.
 
     Returns `component[S]`, −1 outside, and `inner[S·A]`, the actions that stay within.  An agent
     can go from any state of such a set to any other with probability one (de Alfaro 1997).

@@ -1,14 +1,14 @@
 """Finite goal MDPs: what all tasks of a world share (Section 2, Assumption 1).
 
 A world is (𝒮, 𝒜, ρ, r_{s,a}) with an absorbing set 𝒢 ⊆ 𝒮.  It fixes everything but the reward for
-reaching each goal, which is what tells one task from another (`taskalgebra.theory.tasks`).
+reaching each goal, in which tasks differ (`taskalgebra.theory.tasks`).
 
 Notation and axis order, here and everywhere: S states, A actions, G goals; arrays are indexed
 `[S, G, A]`, with missing axes left out.  States are the numbers 0 … S − 1.
 
 A goal g ∈ 𝒢 is a state.  Entering it costs the step reward of the action that entered it.  The next
 action, whatever it is, pays the terminal reward r(g) and ends the episode (the virtual state ω of
-footnote 1).  `goals` always means all absorbing states, wanted or not.
+footnote 1).  `goals` always means all absorbing states, desired or not.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.validation import goal_index
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.graph import Predecessors
@@ -37,7 +36,7 @@ class FiniteMDP:
     are self-loops, and their step rewards are 0; neither is ever used.
     """
 
-    offset: NDArray[np.int64]  # [S·A + 1]
+    offset: LongArray  # [S·A + 1]
     successor: IntArray  # [number of outcomes]
     probability: Array  # [number of outcomes]
     step_reward: Array  # [S, A], r_{s,a}
@@ -46,7 +45,7 @@ class FiniteMDP:
     action_names: tuple[str, ...]
     starts: IntArray  # states in which episodes begin, all equally likely
     goal_reward: Array | None = None  # [G], terminal rewards of the world's own task, if it has one
-    cells: NDArray[np.int64] | None = None  # [S, 2], row and column of each state on a map
+    cells: LongArray | None = None  # [S, 2], row and column of each state on a map
 
     @property
     def n_states(self) -> int:
@@ -94,7 +93,7 @@ class FiniteMDP:
 
     @cached_property
     def support(self) -> IntArray:
-        """[S, W], the possible successors of each state, filled up with the state itself."""
+        """[S, W], the possible successors of each state, padded with the state itself."""
         if self.deterministic:
             return self.next_state
         counts = np.diff(self.offset[:: self.n_actions])

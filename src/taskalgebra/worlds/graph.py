@@ -1,11 +1,10 @@
-"""Graph kernels: the numerical ground on which planning and the assumption checks stand.
+"""Graph kernels for planning and for the checks of assumptions.
 
 A world is seen here as a directed graph.  `support[S, W]` lists the possible successors of each
-state, over all actions; a row that has fewer is filled up with the state itself.  Absorbing states
-have only themselves.
+state, over all actions; shorter rows are padded with the state itself.  Absorbing states have only
+themselves.
 
-Every kernel is compiled by numba and cached on disk.  The long ones release the interpreter lock,
-so that several goals are searched on several threads.
+Kernels release the interpreter lock, so that goals are searched on several threads.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IndexArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IndexArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 
 UNREACHED = -1
@@ -28,8 +26,8 @@ _WORTH_A_THREAD = 200_000  # states x targets below which a thread costs more th
 class Predecessors(NamedTuple):
     """The reversed graph in compressed rows: predecessors of t are `state[offset[t]:offset[t+1]]`.
 
-    `edge` holds the position of each edge in the flattened `support`, to look a reward up.
-    Unsigned integers, because numba then indexes without testing for negative numbers.
+    `edge` holds the position of each edge in the flattened `support`, to look up a reward.
+    Integers are unsigned, because numba then indexes without testing for negative numbers.
     """
 
     offset: IndexArray  # [S + 1]
@@ -103,7 +101,7 @@ def can_reach(offset: IndexArray, state: IndexArray, targets: IntArray) -> BoolA
 
 @kernel
 def almost_surely(
-    offset: NDArray[np.int64], successor: IntArray, n_actions: int, is_goal: BoolArray
+    offset: LongArray, successor: IntArray, n_actions: int, is_goal: BoolArray
 ) -> BoolArray:
     """Mark the states from which some policy reaches a goal with probability one.
 
@@ -157,7 +155,7 @@ def costs_to(reversed_graph: Predecessors, cost: Array, targets: IntArray) -> Ar
 
 
 def _on_threads(search: Callable[[slice], None], shape: tuple[int, int]) -> None:
-    """Search all targets, on one thread a core where the size is worth it."""
+    """Search all targets, on one thread per core if the size is worth it."""
     n_targets = shape[0]
     n_threads = min(os.cpu_count() or 1, n_targets)
     if n_threads == 1 or shape[0] * shape[1] < _WORTH_A_THREAD:
@@ -174,8 +172,8 @@ def breadth_first(
 ) -> None:
     """Fill `steps[i, s]` with the number of steps from s to `targets[i]`, or UNREACHED.
 
-    The inner loop has no branch: a state that was met before is written again with what it held,
-    and the end of the queue does not move.  Mispredicted branches are what this search waits for.
+    The inner loop has no branch, because mispredicted branches would dominate the time: a state
+    that was met before is overwritten with its old value, and the end of the queue does not move.
     """
     one = np.uint32(1)
     n_states = offset.size - 1
@@ -210,8 +208,8 @@ def dijkstra(
 ) -> None:
     """Fill `distance[i, s]` with the least cost from s to `targets[i]`, or infinity.
 
-    `cost[edge]` is not negative.  A binary heap; a state may stand in it several times, and only
-    its first departure counts.
+    `cost[edge]` is not negative.  A state may be in the binary heap several times, and only its
+    first removal counts.
     """
     heap_key = np.empty(state.size + 1, np.float64)
     heap_state = np.empty(state.size + 1, np.uint32)
@@ -258,8 +256,8 @@ def diameter(support: IntArray, exact_up_to: int = 4096) -> int:
 
     T is counted on the graph of possible transitions, so it is exact for deterministic worlds and
     the least possible number of steps for others.  Above `exact_up_to` states, where a search from
-    every state takes too long, the upper bound S − 1 is returned: Definition 2 asks only for an
-    r̄_MIN that is low enough.
+    every state takes too long, the upper bound S − 1 is returned: Definition 2 only needs an r̄_MIN
+    that is low enough.
     """
     n_states = support.shape[0]
     if n_states > exact_up_to:

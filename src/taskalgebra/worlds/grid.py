@@ -12,9 +12,9 @@
 The edge of the map is a wall.  Five actions: up, right, down, left, stay.  A move into a wall has
 no effect but costs its step.
 
-Absorbing states are states of their own, one a goal: `stay` on a goal's cell costs the step reward
+Absorbing states are separate states, one per goal: `stay` on a goal's cell costs the step reward
 and leads there, and the next action pays the terminal reward.  So from d moves away the best return
-is r(g) + r_step·(d + 1).  `stay` anywhere else passes the time.
+is r(g) + r_step·(d + 1).  `stay` anywhere else has no effect but costs its step.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from operator import index
 from textwrap import dedent
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from taskalgebra.arrays import BoolArray, LongArray
 from taskalgebra.validation import instance, listed
 from taskalgebra.worlds.build import from_outcomes
 from taskalgebra.worlds.finite import FiniteMDP
@@ -48,11 +49,11 @@ def from_text(
     """Make a world from a map.
 
     Args:
-        text: the map, as one text or as rows; common indentation and blank lines around it do not
-            count.
+        text: the map, as one string or as rows; common indentation and blank lines around it are
+            ignored.
         goals: further goals, by name, with (row, column) counted from 0 at the top left.
         step_reward: r_{s,a}, the same everywhere.
-        slip_probability: how often a move goes astray, to one of the other three directions.
+        slip_probability: of a move in one of the other three directions instead.
         starts: cells in which episodes begin; by default every free cell with a way to a goal.
     """
     drawn = text if isinstance(text, str) else "\n".join(text)
@@ -60,7 +61,7 @@ def from_text(
     free, named = _read_map(rows)
     for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
         if name in named:
-            raise ValueError(f"goal {name!r} stands on the map at {named[name]} and is given again")
+            raise ValueError(f"goal {name!r} is on the map at {named[name]} and is given again")
         named[name] = _free_cell(cell, free, f"goal {name!r}")
     if not named:
         raise ValueError(
@@ -83,16 +84,15 @@ def from_text(
 
 
 def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
-    """The world of a task that ends in some of the goals only: "different absorbing sets".
+    """The world of a task that ends only in some of the goals: "different absorbing sets".
 
-    A transition into any other goal stays where it is instead, at the same cost; on a map, `stay`
-    on the cell of such a goal passes the time.  States, goals and their numbers remain; the
-    absorbing states of the other goals can no longer be entered.  Starts from which none of the
-    desired goals can be reached are left out.
+    A transition into any other goal stays where it is instead, at the same cost.  States, goals and
+    their numbers remain; the absorbing states of the other goals can no longer be entered.  Starts
+    from which none of the desired goals can be reached are left out.
 
     Args:
         mdp: the world in which every goal ends an episode.
-        desired: `[G]`, true for the goals to keep, of which there must be one.
+        desired: `[G]`, true for the goals to keep, at least one.
     """
     kept = np.asarray(desired)
     if kept.shape != (mdp.n_goals,) or kept.dtype != np.bool_ or not kept.any():
@@ -126,8 +126,8 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
 
 
 def _world(
-    free: NDArray[np.bool_],
-    state_of: NDArray[np.int64],
+    free: BoolArray,
+    state_of: LongArray,
     goals: Mapping[str, Cell],
     step_reward: float,
     slip_probability: float,
@@ -148,7 +148,7 @@ def _world(
     stayed = np.arange(n_cells)
     stayed[state_of[tuple(goal_cells.T)]] = goal_states
 
-    # Outcomes of a move: its own direction first, then the other three, then drop the impossible.
+    # Outcomes of a move: its own direction, then the other three; impossible ones are dropped.
     n_outcomes = 4 if slip_probability else 1
     directions = (np.arange(4)[:, None] + np.arange(n_outcomes)) % 4
     outcome = np.full((n_cells + n_goals, n_actions, n_outcomes), -1)
@@ -176,7 +176,7 @@ def _world(
     )
 
 
-def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
+def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
     """Free cells as `[rows, columns]`, and the goals that are drawn on the map."""
     if not rows or not rows[0]:
         raise ValueError("the map is empty; draw at least one free cell '.' and one goal")
@@ -205,7 +205,7 @@ def _read_map(rows: Sequence[str]) -> tuple[NDArray[np.bool_], dict[str, Cell]]:
     return free, named
 
 
-def _free_cell(cell: Cell, free: NDArray[np.bool_], what: str) -> Cell:
+def _free_cell(cell: Cell, free: BoolArray, what: str) -> Cell:
     try:
         row, column = (index(i) for i in cell)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Worlds from Gymnasium environments that carry their own transition table.
+"""Worlds from Gymnasium environments that have a transition table.
 
 FrozenLake, Taxi, CliffWalking and others keep `env.unwrapped.P[s][a]`, a list of outcomes
 `(probability, next state, reward, terminated)`.  Gymnasium pays the last reward on the way into a
@@ -6,10 +6,10 @@ terminal state; the paper pays it in the terminal state.  The two are reconciled
 episode has the same return:
 
 - Each state that a terminating outcome enters becomes a goal.  If an episode can also start in it,
-  or pass through it, an absorbing copy of it is added behind the states of the environment, whose
-  numbering is kept in any case.
-- r(g) is the reward on the way into g.  Should that differ between transitions, r(g) is the largest
-  of them and the rest stays with the step.
+  or pass through it, an absorbing copy of it is added after the states of the environment, which
+  keep their numbers in any case.
+- r(g) is the reward on the way into g.  If that differs between transitions, r(g) is the largest of
+  them and the difference stays with the step.
 - Episodes start in the states of `initial_state_distrib`, each equally likely.
 """
 
@@ -39,8 +39,8 @@ def from_gymnasium(
         goal_names: a name for each terminal state, in the order of the states; by default "s15"
             for state 15.
         action_names: a name for each action.
-        step_cost: taken off every reward outside goals.  Where an environment lets time pass for
-            nothing, as FrozenLake does, a small cost makes greedy policies hurry.
+        step_cost: subtracted from every reward outside goals.  If steps cost nothing, as in
+            FrozenLake, a small cost makes greedy policies hurry.
     """
     if isinstance(env, str):
         raise TypeError(f"env is the name {env!r}, expected gymnasium.make({env!r})")
@@ -96,15 +96,12 @@ def from_gymnasium(
     step_reward = np.zeros((n_all, n_actions))
     np.add.at(step_reward, (state, action), p * on_the_way)
 
-    pair = state * n_actions + action
-    key, inverse = np.unique(pair * n_all + successor, return_inverse=True)
-    merged_pair, merged_successor = key // n_all, key % n_all
     extra = np.arange(n_states * n_actions, n_all * n_actions)
-    merged_pair = np.concatenate((merged_pair, extra))
+    pair = np.concatenate((state * n_actions + action, extra))
     return from_outcomes(
-        np.searchsorted(merged_pair, np.arange(n_all * n_actions + 1)),
-        np.concatenate((merged_successor, extra // n_actions)),
-        np.concatenate((np.bincount(inverse, p), np.ones(extra.size))),
+        np.searchsorted(pair, np.arange(n_all * n_actions + 1)),
+        np.concatenate((successor, extra // n_actions)),
+        np.concatenate((p, np.ones(extra.size))),
         step_reward=step_reward - float(finite(step_cost, "step_cost", ())),
         goals=goals,
         shape=(n_all, n_actions),

@@ -1,14 +1,14 @@
 """Open worlds: what is known of a world before it is played (Section 5).
 
-In a video game the observations are images and every episode lays its objects out anew.  No table
-of states and transitions describes such a world, but its tasks still differ only in what each goal
+In a video game the observations are images and every episode has another layout.  No table of
+states and transitions describes such a world, but its tasks still differ only in what each goal
 pays (Assumption 1).  So the names of the goals and of the actions are all that tasks, expressions
 and their composition need:
 
     world = OpenWorld(("blue square", "blue circle", "beige square"), ("up", "right", "down"))
     blue = TaskSpace(world).task(["blue square", "blue circle"])
 
-What needs states, such as planning, tables and pictures, is for `FiniteMDP`.
+Planning, tables and pictures need states, and so a `FiniteMDP`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OpenWorld:
     action_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Names are distinct and not empty, and there is at least one of each kind."""
+        """Check that names are distinct and not empty, at least one of each kind."""
         object.__setattr__(self, "goal_names", _names(self.goal_names, "goal"))
         object.__setattr__(self, "action_names", _names(self.action_names, "action"))
 

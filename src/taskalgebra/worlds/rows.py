@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 
-Rows = tuple[NDArray[np.int64], IntArray, Array]
+Rows = tuple[LongArray, IntArray, Array]
 """`offset`, `successor` and `probability` of a `FiniteMDP`."""
 
 
@@ -23,13 +23,13 @@ def rows_of(probabilities: NDArray[np.generic], goals: IntArray, n_actions: int)
 
 
 def absorbing_rows(
-    offset: NDArray[np.int64],
+    offset: LongArray,
     successor: NDArray[np.generic],
     probability: Array,
     goals: IntArray,
     shape: tuple[int, int],
 ) -> Rows:
-    """Check the outcomes and replace the rows of goals by self-loops."""
+    """Check the outcomes and replace the rows of goals with self-loops."""
     n_states, n_actions = shape
     n_pairs = n_states * n_actions
     fits = offset.shape == (n_pairs + 1,) and successor.shape == probability.shape
@@ -44,7 +44,8 @@ def absorbing_rows(
     is_goal = np.zeros(n_states, np.bool_)
     is_goal[goals] = True
     counts = np.diff(offset)
-    if _one_outcome_each(counts, successor, probability, n_states):  # nothing to merge or to scale
+    certain = (counts == 1).all() and (probability == 1.0).all()
+    if certain and 0 <= successor.min() and successor.max() < n_states:  # nothing to merge or scale
         table = successor.astype(np.int32).reshape(shape)
         table[goals] = goals[:, None]
         return offset.copy(), table.ravel(), np.ones(n_pairs)
@@ -87,22 +88,8 @@ def absorbing_rows(
     )
 
 
-def _one_outcome_each(
-    counts: NDArray[np.int64], successor: NDArray[np.generic], probability: Array, n_states: int
-) -> bool:
-    """Whether every action surely leads to one state that exists: the common case, told quickly."""
-    return bool(
-        (counts == 1).all()
-        and (probability == 1.0).all()
-        and 0 <= successor.min()
-        and successor.max() < n_states
-    )
-
-
-def _merged(
-    pair: NDArray[np.int64], successor: NDArray[np.int64], probability: Array, n_pairs: int
-) -> Rows:
-    """Compressed rows, by successor, with outcomes that lead to the same state made one."""
+def _merged(pair: LongArray, successor: LongArray, probability: Array, n_pairs: int) -> Rows:
+    """Compressed rows, sorted by successor, with outcomes that lead to the same state merged."""
     order = np.lexsort((successor, pair))
     pair, successor, probability = pair[order], successor[order], probability[order]
     first = np.ones(pair.size, np.bool_)

@@ -125,8 +125,8 @@ def test_wrong_expressions_have_a_caret(run):
         (["top", "--tasks", "tpo"], "Did you mean 'top'?"),
         (["x", "--tasks", "x=nowhere"], "unknown goal 'nowhere'"),
         (["x", "--tasks", "x="], "NAME=GOAL,GOAL"),
-        (["blue", "--world", "boxman", "--slip", "0.1"], "not for boxman"),
-        (["blue", "--world", "boxman", "--tasks", "blue"], "base tasks are blue"),
+        (["blue", "--world", "boxman", "--slip", "0.1"], "boxman has no slip probability"),
+        (["blue", "--world", "boxman", "--tasks", "blue"], "base tasks blue"),
     ],
 )
 def test_wrong_usage_is_refused_in_words(arguments, words, run):

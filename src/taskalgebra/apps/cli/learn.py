@@ -22,7 +22,7 @@ from taskalgebra.apps.cli.commands import (
     usual_episodes,
 )
 from taskalgebra.apps.cli.output import Output
-from taskalgebra.skills import catalogue
+from taskalgebra.skills import SHIPPED_AT, catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.learning.learner import Learner
@@ -124,7 +124,7 @@ def _networks(output: Output, name: str, preset: str, updates: int | None) -> Pl
     family = store.torch_module("taskalgebra.learning.deep.family").NetworkFamily
     if start is not None:
         output.note(f"starting from the network of the skills {start}")
-        learner = learner.changed(start=load(catalogue.SHIPPED_AT / start))
+        learner = learner.changed(start=load(SHIPPED_AT / start))
     return Plan(learner, family.FORMAT, ".safetensors")
 
 

@@ -11,8 +11,7 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.paper.experiments.boxman.exact import ExactSkills
 from taskalgebra.paper.results.labels import FIXED, RANDOM, TOUCH
-from taskalgebra.skills import store
-from taskalgebra.skills.catalogue import SHIPPED_AT
+from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.making import load
 from taskalgebra.skills.skills import Skills
 

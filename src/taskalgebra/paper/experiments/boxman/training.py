@@ -22,8 +22,7 @@ from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS
 from taskalgebra.paper.experiments.boxman.tables import all_tasks, worst_score
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.skills import store
-from taskalgebra.skills.catalogue import SHIPPED_AT
+from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.making import load
 
 COMMAND = "python -m taskalgebra.paper.experiments.boxman.training"
