@@ -114,11 +114,13 @@ def test_what_is_resolved_is_left_as_it_is():
     assert resolved_for(settings, priced(0.25), 0) is settings
 
 
-def test_an_atom_per_step_of_the_longest_episode():
+def test_an_atom_per_step_and_never_below_the_worst_way_to_any_goal():
+    """v_min + r_U ≤ r_∅ − cost · max_episode_steps, with r_U = 2 and r_∅ = −0.1."""
     found = resolved_for(FAST, priced(0.25, max_episode_steps=8), 0)
     assert found.resolved
-    assert (found.returns, found.max_episode_steps) == ((-2.0, 0.0, 0.25), 8)
-    assert head_of(found).n_outputs == 9
+    assert (found.returns, found.max_episode_steps) == ((-4.25, 0.0, 0.25), 8)
+    assert found.v_min + 2.0 <= -0.1 - 8 * 0.25 < found.v_min + 2.0 + found.spacing
+    assert head_of(found).n_outputs == 18
     assert replace(found, v_min=None, v_max=None, spacing=None, max_episode_steps=None) == FAST
 
 
@@ -129,37 +131,35 @@ def test_seeds_make_no_difference_where_steps_cost_the_same():
 
 def test_a_goal_that_pays_is_within_the_returns_of_a_network_with_rewards_of_its_own():
     found = resolved_for(PAPER, priced(0.25, max_episode_steps=8), 0)
-    assert found.returns == (-2.0, 2.0, 0.25)
+    assert found.returns == (-2.25, 2.0, 0.25)
     odd = resolved_for(PAPER, priced(0.3, max_episode_steps=8), 0)
     v_min, v_max, spacing = odd.returns
-    assert v_min == pytest.approx(-2.4) and spacing == pytest.approx(0.3)
-    assert 2.0 <= v_max < 2.0 + spacing
+    assert v_max == 2.0 and spacing == pytest.approx(0.3)
+    assert -2.5 - spacing < v_min <= -2.5  # r_∅ and eight steps
     assert (v_max - v_min) / spacing == pytest.approx(round((v_max - v_min) / spacing))
 
 
 def test_long_episodes_have_coarser_atoms():
     found = resolved_for(FAST, priced(0.25, max_episode_steps=5000), 0)
     v_min, v_max, spacing = found.returns
-    assert (v_min, v_max) == (pytest.approx(-1250.0), 0.0)
-    assert spacing == pytest.approx(1250.0 / MOST_ATOMS)
+    assert (v_min, v_max) == (pytest.approx(-1252.1), 0.0)
+    assert spacing == pytest.approx(1252.1 / MOST_ATOMS)
     assert head_of(found).n_outputs == MOST_ATOMS + 1
 
 
-def test_free_steps_make_never_worth_one_unit_less():
+def test_where_steps_are_free_never_is_still_below_any_goal():
     found = resolved_for(FAST, priced(0.0, max_episode_steps=4), 0)
-    assert found.returns == (-1.0, 0.0, 0.25)
+    assert found.v_max == 0.0 and found.v_min == pytest.approx(-4.2)
+    assert head_of(found).n_outputs == 9
 
 
 def test_what_is_given_is_kept_and_the_rest_fits_it():
     world = priced(0.25, max_episode_steps=8)
-    assert resolved_for(replace(FAST, max_episode_steps=4), world, 0).returns == (-1.0, 0.0, 0.25)
-    assert resolved_for(replace(FAST, spacing=0.5), world, 0).returns == (-2.0, 0.0, 0.5)
-    assert resolved_for(replace(FAST, v_min=-3.0, spacing=0.5), world, 0).returns == (
-        -3.0,
-        0.0,
-        0.5,
-    )
-    assert resolved_for(replace(FAST, v_max=1.0), world, 0).returns == (-2.0, 1.0, 0.25)
+    assert resolved_for(replace(FAST, max_episode_steps=4), world, 0).returns == (-3.25, 0.0, 0.25)
+    assert resolved_for(replace(FAST, spacing=0.5), world, 0).returns == (-4.5, 0.0, 0.5)
+    given = replace(FAST, v_min=-3.0, spacing=0.5)
+    assert resolved_for(given, world, 0).returns == (-3.0, 0.0, 0.5)
+    assert resolved_for(replace(FAST, v_max=1.0), world, 0).returns == (-4.25, 1.0, 0.25)
 
 
 @pytest.mark.parametrize("settings", [FAST, PAPER], ids=["fast", "paper"])
@@ -179,7 +179,7 @@ def test_a_world_without_a_limit_gets_one(four_rooms):
     assert four_rooms.max_episode_steps is None
     found = resolved_for(FAST, four_rooms, 0)
     assert found.max_episode_steps == LIMIT
-    assert found.returns == (-12.5, 0.0, 0.125)
+    assert found.returns == (-14.625, 0.0, 0.125)  # 2 + 0.125, and a hundred steps
 
 
 def test_networks_learn_a_world_of_ones_own_without_any_numbers_given():
@@ -196,7 +196,7 @@ def test_networks_learn_a_world_of_ones_own_without_any_numbers_given():
     )
     skills = ta.learn(priced(0.25, max_episode_steps=12), learner=learner)
     settings = skills.family.settings
-    assert (settings.returns, settings.max_episode_steps) == ((-3.0, 0.0, 0.25), 12)
+    assert (settings.returns, settings.max_episode_steps) == ((-5.25, 0.0, 0.25), 12)
     found = skills.family.reaches[0].returns(np.eye(10, dtype=np.float32)[:7])
     steps = np.abs(np.arange(7)[:, None] - np.array(Corridor.GOALS))
     assert np.abs(found.max(2) + 0.25 * steps).max() < 0.05

@@ -165,16 +165,15 @@ def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSetting
     if not settings.own_rewards:
         best, worst = 0.0, worst - best
     spacing, v_min, v_max = settings.spacing, settings.v_min, settings.v_max
-    if spacing is None or v_min is None:
-        cost = -step_rewards(env, seed).low
-        cost = cost if cost > 0.0 else (best - worst) / limit  # where steps are free
-        lowest = worst - cost * limit if v_min is None else v_min
-        if spacing is None:
-            spacing = max(cost, (best - lowest) / MOST_ATOMS)
-        v_min = lowest
-    if v_max is None:
+    cost = -step_rewards(env, seed).low
+    cost = cost if cost > 0.0 else (best - worst) / limit  # where steps are free
+    lowest = worst - cost * limit if v_min is None else v_min
+    if spacing is None:
+        spacing = max(cost, (best - lowest) / MOST_ATOMS)
+    if v_min is None:
+        v_max = best if v_max is None else v_max
+        v_min = v_max - spacing * math.ceil((v_max - lowest) / spacing - 1e-9)
+    elif v_max is None:
         n_above = math.ceil((best - v_min) / spacing - 1e-9)
         v_max = max(best, v_min + spacing * n_above)  # whatever the rounding
-        if best == 0.0:  # at a goal the return is 0, exactly
-            v_min, v_max = v_min - v_max, 0.0
     return replace(settings, v_min=v_min, v_max=v_max, spacing=spacing, max_episode_steps=limit)
