@@ -444,9 +444,7 @@ def test_negation_needs_three_base_tasks_that_end_in_goals_of_their_own():
     two = ta.learn(touch, {"a": ["blue square"], "b": ["beige circle"]}, learner=short_learner())
     assert not two.can_negate
     for text in ("~a", "a ^ b", "b & ~a", "a nor b"):
-        with pytest.raises(
-            ValueError, match="needs a negation, but these base tasks end in different goals"
-        ):
+        with pytest.raises(ValueError, match="base tasks end in different goals"):
             two[text]
         assert text not in two and two.get(text) is None
     with pytest.raises(ValueError, match="learn at least three"):
