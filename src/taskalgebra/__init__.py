@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
     from taskalgebra.planning.stochastic import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
-    from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
     from taskalgebra.skills.making import load as load
     from taskalgebra.skills.making import solve as solve
+    from taskalgebra.skills.skills import Agent as Agent
     from taskalgebra.skills.skills import Skills as Skills
     from taskalgebra.theory.assumptions import AssumptionReport as AssumptionReport
     from taskalgebra.theory.assumptions import Finding as Finding
@@ -94,9 +94,8 @@ _HOME = {
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.stochastic": ("ConvergenceError",),
     "progress": ("Event",),
-    "skills.agent": ("Agent",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
-    "skills.skills": ("Skills",),
+    "skills.skills": ("Agent", "Skills"),
     "theory.assumptions": ("AssumptionReport", "Finding"),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.envs.vector_env import FiniteVectorEnv
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text

@@ -8,8 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from taskalgebra.envs.finite_env import FiniteEnv
-from taskalgebra.envs.vector_env import FiniteVectorEnv
+from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play as play_until

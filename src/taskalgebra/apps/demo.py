@@ -18,8 +18,8 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v
-from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import solve
+from taskalgebra.skills.skills import Agent
 
 PICTURE = Path("taskalgebra-demo.png")
 

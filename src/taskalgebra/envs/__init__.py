@@ -12,57 +12,6 @@ is imported.  With the name of the module before the name of the environment, no
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, cast
-
-import gymnasium as gym
-from gymnasium.envs.registration import EnvSpec
-
-if TYPE_CHECKING:
-    from taskalgebra.theory.goal_env import GoalEnv
-    from taskalgebra.theory.tasks import TaskSpace
-
-NAMESPACE = "TaskAlgebra"
-_ENTRY_POINTS = {  # one environment, and a vector of them
-    "FourRooms": ("four_rooms:FourRooms", "vector_env:four_rooms"),
-    "Boxman": ("boxman.env:Boxman", "boxman.vector:boxman"),
-}
-NAMES = tuple(_ENTRY_POINTS)
-
-
-def id_of(name: str) -> str:
-    """The name by which Gymnasium knows an environment of the library."""
-    return f"{NAMESPACE}/{name}-v0"
-
-
-def register() -> None:
-    """Make the environments known to Gymnasium; a second call changes nothing."""
-    for name, (one, many) in _ENTRY_POINTS.items():
-        if id_of(name) not in gym.registry:
-            gym.register(
-                id_of(name),
-                entry_point=f"taskalgebra.envs.{one}",
-                vector_entry_point=f"taskalgebra.envs.{many}",
-            )
-
-
-def spec_of(name: str, **arguments: Any) -> EnvSpec:
-    """Gymnasium's spec of an environment of the library, made with these arguments."""
-    spec = deepcopy(gym.spec(id_of(name)))
-    spec.kwargs = arguments
-    return spec
-
-
-def make(name: str, **arguments: Any) -> GoalEnv:
-    """An environment of the library, by the name of its class."""
-    return cast("GoalEnv", gym.make(id_of(name), disable_env_checker=True, **arguments).unwrapped)
-
-
-def env_of(space: TaskSpace) -> GoalEnv:
-    """An environment that plays a finite world."""
-    from taskalgebra.envs.finite_env import FiniteEnv
-
-    return FiniteEnv(space)
-
+from taskalgebra.envs.registry import register
 
 register()

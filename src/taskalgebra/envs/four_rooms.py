@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from taskalgebra.arrays import BoolArray
-from taskalgebra.envs import spec_of
 from taskalgebra.envs.dense import PEAK, dense_task
-from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
+from taskalgebra.envs.registry import spec_of
 from taskalgebra.logic.expression import Expression
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -196,3 +197,10 @@ def _same_space(given: TaskSpace, built: TaskSpace) -> TaskSpace:
             "the arguments of the task's own, or give the task as a name or an expression"
         )
     return given
+
+
+def four_rooms(
+    num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
+) -> FiniteVectorEnv:
+    """N copies of Four Rooms, for `gym.make_vec`; other arguments are those of `FourRooms`."""
+    return FiniteVectorEnv(FourRooms(**arguments), num_envs, max_episode_steps=max_episode_steps)

@@ -119,7 +119,7 @@ def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
     entry = ENTRIES.get(name)
     if entry is None:
         return _drawn(name, slip_probability)
-    from taskalgebra.envs import make
+    from taskalgebra.envs.registry import make
 
     if entry.networks:
         _refuse_slips(name, slip_probability)

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.spaces import Discrete
 
-from taskalgebra.envs import env_of
+from taskalgebra.envs.registry import env_of
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner

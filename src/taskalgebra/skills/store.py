@@ -19,7 +19,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra import envs
+from taskalgebra.envs import registry
 from taskalgebra.folder import Folder, StoreError, format_of, is_names
 from taskalgebra.theory.family import Family, ReachFamily, TableFamily, pack_tasks, unpack_tasks
 from taskalgebra.theory.goal_env import GoalEnv
@@ -184,7 +184,7 @@ def claim(path: Path, family_format: str) -> None:
 def describe(env: GoalEnv | None) -> dict[str, Any] | None:
     """The name and the arguments of an environment of the library, to make it again."""
     spec = None if env is None else env.spec
-    if spec is None or spec.namespace != envs.NAMESPACE:
+    if spec is None or spec.namespace != registry.NAMESPACE:
         return None
     arguments = {n: v for n, v in spec.kwargs.items() if n not in NOT_DESCRIBED}
     return {"id": spec.id, "arguments": arguments}
@@ -192,12 +192,12 @@ def describe(env: GoalEnv | None) -> dict[str, Any] | None:
 
 def _made(description: Any) -> GoalEnv:
     """One of the library's own environments, from its name and arguments."""
-    known = {envs.id_of(name): name for name in envs.NAMES}
+    known = {registry.id_of(name): name for name in registry.NAMES}
     name = known.get(str(description.get("id"))) if isinstance(description, dict) else None
     if name is None:
         raise StoreError(f"unknown environment {description!r}; give it as load(path, env=...)")
     try:
-        return envs.make(name, **description["arguments"])
+        return registry.make(name, **description["arguments"])
     except Exception as error:
         why = _reason(error)
         raise StoreError(f"the environment {description!r} cannot be made: {why}") from error

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+from taskalgebra.apps.cli.exit_codes import FAILED, OK
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from taskalgebra.apps.cli import FAILED, OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
+from taskalgebra.apps.cli.exit_codes import FAILED, OK
 from taskalgebra.apps.cli.output import Output
 
 RUNNER = "run_all.py"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from taskalgebra.apps.cli import FAILED, OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet, Seed, Slip, Tasks, WorldArgument
+from taskalgebra.apps.cli.exit_codes import FAILED, OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 

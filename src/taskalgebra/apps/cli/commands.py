@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from taskalgebra.apps.cli import FAILED, INTERRUPTED, OK, USAGE
+from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE
 from taskalgebra.folder import StoreError
 from taskalgebra.skills import catalogue
 

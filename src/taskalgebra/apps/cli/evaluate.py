@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taskalgebra.apps import desired_names
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
     GAME,
     GAME_TASK,
@@ -21,13 +20,13 @@ from taskalgebra.apps.cli.commands import (
     WorldOption,
     usual_episodes,
 )
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.evaluation.record import Evaluation
-    from taskalgebra.skills.agent import Agent
-    from taskalgebra.skills.skills import Skills
+    from taskalgebra.skills.skills import Agent, Skills
 
 MOST = 256
 """Tasks that `--all` plays at most."""

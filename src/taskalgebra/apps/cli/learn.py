@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
     GAME,
     Failure,
@@ -21,6 +20,7 @@ from taskalgebra.apps.cli.commands import (
     Tasks,
     usual_episodes,
 )
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.skills import SHIPPED_AT, catalogue
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from taskalgebra.apps import desired_names
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Json, Quiet, WorldOption
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.folder import MANIFEST
 from taskalgebra.skills import catalogue

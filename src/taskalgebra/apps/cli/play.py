@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Failure
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
 
 EXAMPLES = (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Meter, Output
 from taskalgebra.folder import StoreError
 from taskalgebra.paper.reproduce import ABOUT, ALL, Options, figures_of

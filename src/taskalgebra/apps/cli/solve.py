@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taskalgebra.apps.cli import OK
 from taskalgebra.apps.cli.commands import (
     GAME,
     GAME_TASK,
@@ -23,6 +22,7 @@ from taskalgebra.apps.cli.commands import (
     usual_episodes,
 )
 from taskalgebra.apps.cli.evaluate import document
+from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 

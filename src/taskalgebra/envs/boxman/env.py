@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray, Image
-from taskalgebra.envs import spec_of
 from taskalgebra.envs.boxman.art import Frames, draw
 from taskalgebra.envs.boxman.board import (
     COLOURS,
@@ -40,6 +39,7 @@ from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import Games, all_cells
 from taskalgebra.envs.boxman.picture import CELL, Picture
 from taskalgebra.envs.boxman.window import Window
+from taskalgebra.envs.registry import spec_of
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
 from taskalgebra.theory.goal_env import GoalEnv, Layout
