@@ -44,7 +44,10 @@ napoleon_use_rtype = False
 default_role = "code"  # docstrings write `name` for code
 nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
-    ("py:.*", r"taskalgebra\..*\.(Games|Goal|PaysTask|Predecessors|Sight|T)"),  # inner types
+    (
+        "py:.*",
+        r"taskalgebra\..*\.(FiniteVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T|VectorBoxman)",
+    ),  # inner types
 ]
 
 html_theme = "furo"

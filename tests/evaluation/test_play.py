@@ -259,11 +259,11 @@ def test_an_environment_that_breaks_the_contract_of_goals_is_refused(infos, word
 @pytest.mark.parametrize("mode", MODES)
 def test_a_policy_is_told_where_episodes_begin(mode):
     """Once at the start of a wave, and wherever an episode has ended while others go on."""
-    lengths, policy = first_lengths(3), Patient()
-    play(LATE, clocks(3, mode), policy, episodes=3)
-    assert policy.begun[0] == [True] * 3
-    assert len(set(lengths)) > 1
+    lengths, policy = first_lengths(8), Patient()
+    play(LATE, clocks(8, mode), policy, episodes=8)
+    assert policy.begun[0] == [True] * 8
     first = lengths.min()
+    assert lengths.max() > first + 1  # with NEXT_STEP, an episode begins a step after the last
     assert policy.begun[1] == (lengths == first).tolist()
     assert len(policy.batches) == lengths.max()
 

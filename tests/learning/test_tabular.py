@@ -195,7 +195,7 @@ def test_learning_that_is_killed_resumes_to_the_same_bits(
     with pytest.raises(Stopped):
         ta.learn(world, learner=learner, seed=5, folder=tmp_path, listener=listener)
     kept = {file.name for file in tmp_path.iterdir()}
-    assert (f"{last}.npz" in kept) == (what == "last")
+    assert (f"3 {last}.npz" in kept) == (what == "last")
     told = []
     resumed = ta.learn(make(), learner=learner, seed=5, folder=tmp_path, listener=told.append)
     for one, two in zip(tables_of(whole), tables_of(resumed), strict=True):

@@ -1,5 +1,6 @@
 """How skills come to be: which environment is meant, who learns it, and what is refused."""
 
+import json
 from pathlib import Path
 
 import gymnasium as gym
@@ -143,7 +144,7 @@ REFUSED = {
     "a class of learners": (
         lambda: ta.learn(ta.FourRooms(), learner=5),
         TypeError,
-        r"learner must have a method learn\(env, tasks, seed, folder, listener\), got 5",
+        r"learner must be an object with a method learn.* got 5",
     ),
     "a task of another space": (
         lambda: ta.from_reach(Waiting(), ta.FourRooms(), {"top": ta.FourRooms().tasks["top"]}),
@@ -268,7 +269,7 @@ def test_a_learner_that_returns_no_family_is_refused():
         def learn(self, env, tasks, *, seed, folder, listener):
             return None
 
-    with pytest.raises(TypeError, match="made from a Family of values, got None"):
+    with pytest.raises(TypeError, match="returned None, expected a Family of values of top, left"):
         ta.learn(ta.FourRooms(), learner=Forgetful())
 
 
@@ -304,3 +305,64 @@ def test_skills_are_made_from_an_agent_of_ones_own():
     assert wrapped["corner"].evaluate(20).success_rate == 1.0
     with pytest.raises(TypeError, match="cannot act in 5"):
         ta.from_reach(Critic(), 5)
+
+
+def test_a_subclass_is_not_saved_as_its_parent(tmp_path):
+    class Mine(ta.FourRooms):
+        def compose(self, expression, tasks):
+            return self.space.universal
+
+    skills = ta.solve(Mine())
+    skills.save(tmp_path / "mine")
+    assert ta.load(tmp_path / "mine").env is None
+    assert ta.load(tmp_path / "mine", Mine())["top"].task.desired.all()
+
+
+@pytest.mark.parametrize("extra", ["render_mode", "task", "max_episode_steps"])
+def test_a_manifest_names_no_arguments_that_are_never_saved(tmp_path, extra):
+    ta.solve(ta.FourRooms()).save(tmp_path / "rooms")
+    path = tmp_path / "rooms" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["world"]["arguments"][extra] = None
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ta.StoreError, match="arguments that are never saved"):
+        ta.load(tmp_path / "rooms")
+
+
+def test_a_reach_needs_tasks_that_share_their_ways():
+    class Nowhere(ta.Reach):
+        def returns(self, observations):
+            return np.zeros((len(observations), 4, 5))
+
+    with pytest.raises(ValueError, match="is dense"):
+        ta.from_reach(Nowhere(), ta.FourRooms(dense=True))
+    with pytest.raises(ValueError, match="breaks Assumption 1"):
+        ta.from_reach(Nowhere(), ta.FourRooms(shared_absorbing=False))
+
+
+def test_a_learner_that_mixes_up_the_tasks_is_refused():
+    class Mixed:
+        def learn(self, env, tasks, *, seed, folder, listener):
+            first, second = tasks
+            return ta.plan(env.space, {first: tasks[second], second: tasks[first]})
+
+    with pytest.raises(TypeError, match="expected a Family of values of top, left"):
+        ta.learn(ta.FourRooms(), learner=Mixed())
+
+
+def test_tables_of_a_learner_are_checked():
+    space, tasks = ta.FourRooms().space, ta.FourRooms().tasks
+    table = np.zeros((space.mdp.n_states, 4, 5))
+    for tables, words in (
+        ([table, table], "2 tables for 2 tasks, expected 4: those of M_U and M_∅ first"),
+        ([table[1:]] * 4, "a table has shape"),
+        ([table * np.nan] * 4, "holds NaN"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ta.TableFamily.of(space, tasks, tables, r_bar_min=-1.0, error_bound=None)
+
+
+def test_a_run_that_learned_longer_than_asked_is_refused(tmp_path):
+    ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=60_000), folder=tmp_path)
+    with pytest.raises(ValueError, match="60,000 steps, more than the 77 asked for"):
+        ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=77), folder=tmp_path)

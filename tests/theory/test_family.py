@@ -101,7 +101,7 @@ def test_tasks_of_an_open_world_are_packed_by_name():
 @pytest.mark.parametrize(
     ("world", "words"),
     [
-        (ta.FourRooms(40), "they belong to a world with the goals top_left"),
+        (ta.FourRooms(40), "the skills belong to a world with the goals top_left"),
         (ta.FourRooms(r_universal=3.0), "other rewards r_U and r_∅"),
         (ta.FourRooms(step_reward=-0.2, r_empty=-0.1), "other transitions or rewards"),
         (ta.FourRooms(slip_probability=0.1), "other transitions or rewards"),

@@ -145,9 +145,8 @@ def test_returns_of_another_shape_are_refused(shape, kind):
     bounds, _, (values, *_) = family(reach)
     with pytest.raises(ValueError, match=r"Dyadic|MeanReach") as caught:
         (bounds.at if kind == "bounds" else values.q_bar)(observations())
-    assert f"gave returns of shape {(6, *shape)}, expected [B, G, A] with G = 3" in str(
-        caught.value
-    )
+    assert f"gave returns of shape {(6, *shape)}" in str(caught.value)
+    assert "expected [B, G, A]" in str(caught.value)
 
 
 def test_lists_and_whole_numbers_are_taken_for_returns():
@@ -249,7 +248,7 @@ def test_a_way_with_too_few_actions_is_refused():
             return [0]
 
     agent = ta.from_reach(Lazy(), ROOMS)["top"]
-    with pytest.raises(ValueError, match=r"Lazy.act gave 1 actions for \d+ observations"):
+    with pytest.raises(ValueError, match=r"Lazy.act gave array\(\[0\]\) for \d+ observations"):
         agent.act(CELLS)
 
 
@@ -258,7 +257,10 @@ def test_agents_of_a_reach_are_evaluated_saved_and_loaded(tmp_path):
     assert list(skills) == ["left", "top"]
     assert skills["top ^ left"].evaluate(200, seed=1).score == pytest.approx(1.0)
     skills.save(tmp_path / "skills")
-    with pytest.raises(ta.StoreError, match=r"of your own, 'Guide'; .*load\(path, reach=...\)"):
+    with pytest.raises(
+        ta.StoreError,
+        match=r"of your own, 'Guide'; pass it, load\(path, reach=Guide\(\)\); got None",
+    ):
         ta.load(tmp_path / "skills")
     with pytest.raises(ta.StoreError, match="pass it"):
         ta.load(tmp_path / "skills", reach="Guide")
@@ -275,3 +277,37 @@ def test_what_is_no_reach_is_refused():
         ta.from_reach(lambda observations: observations, ROOMS)
     with pytest.raises(TypeError, match="abstract"):
         Reach()
+
+
+WRONG = {
+    "NaN": (lambda good: good * np.nan, "NaN or infinite"),
+    "infinity": (lambda good: good + np.inf, "NaN or infinite"),
+    "one row for all": (lambda good: good[:1], "one row per observation"),
+    "words": (lambda good: good.astype(str).astype(object) + "x", "are not numbers"),
+    "too few actions": (lambda good: good[:, :, :2], "has values of 2 actions, the world has 5"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "words"), WRONG.values(), ids=WRONG)
+def test_returns_that_make_no_sense_are_refused(spoil, words):
+    class Wrong(Reach):
+        def returns(self, observations):
+            good = np.zeros((len(observations), 4, 5))
+            return spoil(good)
+
+    skills = ta.from_reach(Wrong(), ta.FourRooms())
+    with pytest.raises(ValueError, match=f"Wrong .*{words}"):
+        skills["top"].act(np.arange(6))
+
+
+def test_actions_of_two_goals_keep_their_kind_and_an_empty_batch_has_none():
+    class Both(DirectedReach):
+        def values(self, observations):
+            return np.where(np.asarray(observations)[:, None] % 2 == np.arange(4) % 2, 0.0, -9.0)
+
+        def act(self, observations, goal):
+            return np.full(len(observations), 1.7 if goal % 2 else 1)
+
+    agent = ta.from_reach(Both(), ta.FourRooms())["true"]
+    assert agent.act(np.arange(4)).tolist() == [1.0, 1.7, 1.0, 1.7]
+    assert agent.act(np.arange(0)).tolist() == []

@@ -6,7 +6,7 @@ After an episode the next call of `step` starts a new one: it ignores the action
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, final
+from typing import Any, Protocol, TypeVar, final
 
 import gymnasium as gym
 import numpy as np
@@ -45,6 +45,13 @@ class Episodes:
         return late
 
 
+class HasSpaces(Protocol):
+    """What is copied: an environment with its two spaces."""
+
+    observation_space: Any
+    action_space: Any
+
+
 class Copies(VectorEnv[Observations, Any, Any]):
     """N copies of an environment.
 
@@ -62,9 +69,7 @@ class Copies(VectorEnv[Observations, Any, Any]):
         "autoreset_mode": AutoresetMode.NEXT_STEP
     }
 
-    def __init__(
-        self, world: gym.Env[Any, Any], num_envs: int, max_episode_steps: int | None
-    ) -> None:
+    def __init__(self, world: HasSpaces, num_envs: int, max_episode_steps: int | None) -> None:
         """Take over the spaces; nothing is started yet."""
         self.num_envs = count(num_envs, "num_envs")
         self.max_episode_steps = (

@@ -144,14 +144,14 @@ class FourRooms(FiniteEnv):
             space, tasks, task, shared_absorbing=shared_absorbing, render_mode=render_mode
         )
         self.spec = spec_of(
-            "FourRooms",
+            self,
             n_goals=n_goals,
-            goals=None if goals is None else {name: list(cell) for name, cell in goals.items()},
+            goals=None if goals is None else {name: [*map(int, at)] for name, at in goals.items()},
             text=text if text is None or isinstance(text, str) else list(text),
-            step_reward=step_reward,
-            r_universal=r_universal,
-            r_empty=r_empty,
-            slip_probability=slip_probability,
+            step_reward=float(step_reward),
+            r_universal=float(r_universal),
+            r_empty=None if r_empty is None else float(r_empty),
+            slip_probability=float(slip_probability),
             dense=dense,
             shared_absorbing=shared_absorbing,
         )

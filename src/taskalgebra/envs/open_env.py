@@ -23,7 +23,7 @@ from typing import Any, final
 
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 from numpy.typing import ArrayLike
 
 from taskalgebra.envs.copies import Episodes
@@ -68,6 +68,10 @@ class OpenEnv(GoalEnv):
         max_episode_steps: int | None = None,
     ) -> None:
         """Name goals, actions and tasks; one copy is made, to learn its spaces."""
+        if not callable(make):
+            raise TypeError(f"make must be a function that makes n copies, make(n), got {make!r}")
+        if not isinstance(tasks, Mapping):
+            raise TypeError(f"tasks must be given as {{name: goals}}, got {tasks!r}")
         self._make = make
         env = self._copies(1)
         self.observation_space = env.single_observation_space
@@ -110,6 +114,8 @@ class OpenEnv(GoalEnv):
             max_episode_steps: after this many steps an episode is truncated.  A vector that is
                 neither a `SyncVectorEnv` nor an `AsyncVectorEnv` keeps its own limit, if any.
         """
+        if max_episode_steps is not None:
+            count(max_episode_steps, "max_episode_steps")
         if task.space is not self.space:
             raise ValueError("the task belongs to another space than this environment")
         return PaysTask(self._copies(num_envs), task, max_episode_steps)
@@ -124,6 +130,12 @@ class PaysTask(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self.task = task
         resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)  # one by one
+        mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        if resettable and max_episode_steps is not None and mode != AutoresetMode.NEXT_STEP:
+            raise ValueError(
+                f"episodes can be cut off after max_episode_steps only with autoreset_mode "
+                f"NEXT_STEP, got {mode}; make the copies with it, or give the environment a limit"
+            )
         self._episodes = Episodes(self.num_envs, max_episode_steps if resettable else None)
         self._cut = np.zeros(self.num_envs, np.bool_)  # too long, to be reset by hand
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one environment, and a vector of them
     "FourRooms": ("four_rooms:FourRooms", "four_rooms:four_rooms"),
-    "Boxman": ("boxman.env:Boxman", "boxman.vector:boxman"),
+    "Boxman": ("boxman.env:Boxman", "boxman.env:boxman"),
 }
 NAMES = tuple(_ENTRY_POINTS)
 
@@ -37,8 +37,14 @@ def register() -> None:
             )
 
 
-def spec_of(name: str, **arguments: Any) -> EnvSpec:
-    """Gymnasium's spec of an environment of the library, made with these arguments."""
+def spec_of(env: object, **arguments: Any) -> EnvSpec | None:
+    """Gymnasium's spec of an environment of the library, made with these arguments.
+
+    A subclass is another environment, and has none.
+    """
+    name = type(env).__name__
+    if name not in _ENTRY_POINTS or not type(env).__module__.startswith("taskalgebra.envs."):
+        return None
     spec = deepcopy(gym.spec(id_of(name)))
     spec.kwargs = arguments
     return spec

@@ -35,6 +35,7 @@ class Step:
     goals: LongArray  # [N], in which episodes have just ended, or −1
     ended: BoolArray  # [N], terminated or truncated
     resets: BoolArray  # [N], where the step only began a new episode and does not count
+    begins: BoolArray  # [N], for which the next action is the first of an episode
     infos: Mapping[str, Any]
 
 
@@ -63,15 +64,9 @@ def rollout(
         actions = act(observations)
         observations, rewards, terminated, truncated, infos = env.step(actions)
         ended = terminated | truncated
-        yield Step(
-            actions,
-            rewards,
-            observations,
-            goals_reached(infos, terminated, n_goals),
-            ended,
-            resets,
-            infos,
-        )
+        begins = resets if mode == AutoresetMode.NEXT_STEP else ended
+        goals = goals_reached(infos, terminated, n_goals)
+        yield Step(actions, rewards, observations, goals, ended, resets, begins, infos)
         if mode == AutoresetMode.NEXT_STEP:
             resets = ended
         elif mode == AutoresetMode.DISABLED and ended.any():
@@ -139,8 +134,8 @@ def _wave(
         on &= ~step.ended
         if not on.any():
             break
-        if step.ended.any():
-            policy.reset(step.ended)
+        if step.begins.any():
+            policy.reset(step.begins)
     return Episodes(returns[:n_counted], steps[:n_counted], goals[:n_counted], optimal[:n_counted])
 
 

@@ -63,8 +63,8 @@ def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
         raise CheckpointError(f"{path} does not hold a run of learning: {error}") from None
     if str(state.pop("fingerprint")) != of:
         raise CheckpointError(
-            f"{path} is a run in another world or for another task; "
-            f"resume it with the world and task it was started with"
+            f"{path} is a run in another world or for another task, or with another seed or other "
+            f"settings; resume it with those it was started with, or give another directory"
         )
     return state
 

@@ -77,7 +77,7 @@ class QLearning:
         every = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
         for i, (name, task) in enumerate(every):
-            path = None if folder is None else folder / f"{quote(name, safe=' ∅')}.npz"
+            path = None if folder is None else folder / f"{i} {quote(name, safe=' ')}.npz"
             report = partial(_report, listener, name, i, len(every), way.stop)
             run = way.table(task, seed + i * 2**32, path, report)
             _require_goals(run, space)
@@ -117,7 +117,14 @@ class _Way(ABC):
         of, run = "", None
         if path is not None:
             of = f"{self.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
+            if not self.stops_anywhere:
+                of += f" {self.stop}"  # it ends within an episode, and cannot be extended
             run = checkpoint.load(path, of) if path.exists() else None
+            if run is not None and self.stop.steps and run.n_steps > self.stop.steps:
+                raise checkpoint.CheckpointError(
+                    f"{path} has learned for {run.n_steps:,} steps, more than the "
+                    f"{self.stop.steps:,} asked for; give another directory"
+                )
         saved_at = time.monotonic()
 
         def progress(now: Run) -> None:

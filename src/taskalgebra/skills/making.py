@@ -18,7 +18,7 @@ from taskalgebra.planning.exact import plan
 from taskalgebra.progress import Listener, Terminal
 from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
-from taskalgebra.theory.family import ReachFamily
+from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -100,10 +100,15 @@ def learn(
     base = base_tasks(env.space, env.tasks, tasks)
     if learner is None:
         learner = env.learner or default_learner(env)
-    if not isinstance(learner, Learner):
+    if isinstance(learner, type) or not isinstance(learner, Learner):
         raise TypeError(
-            f"learner must have a method learn(env, tasks, seed, folder, listener), got {learner!r}"
+            f"learner must be an object with a method learn(env, tasks, *, seed, folder, "
+            f"listener), such as QLearning(), got {learner!r}"
         )
+    if listener is not None and not callable(listener):
+        raise TypeError(f"listener must be a function of an Event, got {listener!r}")
+    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+        raise NotADirectoryError(f"{folder} is not a directory; give one for checkpoints")
     if isinstance(learner, DeepQ):
         store.torch_module("taskalgebra.learning.deep.training")
         store.torch_module("safetensors")
@@ -118,6 +123,10 @@ def learn(
         )
     finally:
         shown.close()
+    if not isinstance(family, Family) or dict(family.tasks) != base:
+        raise TypeError(
+            f"{learner!r} returned {family!r}, expected a Family of values of {listed(list(base))}"
+        )
     return Skills(family, env)
 
 
@@ -138,8 +147,22 @@ def from_reach(reach: Reach, env: Playable, tasks: TaskSource | None = None) -> 
     if not isinstance(reach, Reach):
         raise TypeError(f"the reach must be a Reach or a DirectedReach, got {reach!r}")
     found = environment(env, "act in")
+    if not found.shared_absorbing:
+        raise ValueError(
+            "the tasks of this environment end in different goals (shared_absorbing=False), which "
+            "breaks Assumption 1: they share no way to a goal"
+        )
     base = base_tasks(found.space, found.tasks, tasks)
+    dense = [name for name, task in base.items() if task.step_reward is not None]
+    if dense:
+        raise ValueError(f"task {dense[0]!r} is dense: its steps pay otherwise than the world's")
+    _fit(reach, found)
     return Skills(ReachFamily.of(found.space, base, reach), found)
+
+
+def _fit(reach: Reach, env: GoalEnv) -> None:
+    """Let a reach tell one observation from a batch of them, by the space of the environment."""
+    reach.observation_ndim = len(env.observation_space.shape or ())
 
 
 def load(
@@ -162,6 +185,8 @@ def load(
         StoreError: there are no skills, or they cannot be read.
     """
     directory = Path(path)
+    if directory.is_file():
+        raise StoreError(f"{directory} is a file; skills are saved as a directory")
     if not directory.exists():
         shipped = sorted(place.name for place in SHIPPED_AT.iterdir())
         if str(path) not in shipped:
@@ -173,7 +198,10 @@ def load(
     found = None if env is None else environment(env, "act in")
     given = {"network": network, "reach": reach}
     own = {name: value for name, value in given.items() if value is not None}
-    return Skills(*store.read(directory, found, **own))
+    family, made = store.read(directory, found, **own)
+    if reach is not None and made is not None:
+        _fit(reach, made)
+    return Skills(family, made)
 
 
 def environment(world: object, what: str) -> GoalEnv:

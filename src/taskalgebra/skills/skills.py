@@ -35,6 +35,7 @@ from taskalgebra.skills import store
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tables import compose_values
 from taskalgebra.theory.tasks import Task
@@ -175,6 +176,10 @@ class Agent(BooleanElement):
         """The action for one observation, or the actions for a batch of them."""
         return self.policy.act(observations)
 
+    def reset(self, begins: ArrayLike = (True,)) -> None:
+        """Episodes begin in these places of a batch: forget what was kept in mind, if anything."""
+        self.policy.reset(np.asarray(begins, np.bool_))
+
     def q_bar(self, observations: ArrayLike) -> Array:
         """Q̄ for a batch of observations, `[B, G, A]`."""
         return self.values.q_bar(observations)
@@ -217,7 +222,7 @@ class Agent(BooleanElement):
         are cut off.  In an open world the agent plays in `skills.env`; the optimum is known if that
         environment reports it, and episodes are cut off at its limit.
         """
-        if not self.task.space.finite:
+        if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
             return self._play(episodes, seed, max_steps)
         return rollouts(
             self.task,

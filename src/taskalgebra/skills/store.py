@@ -27,7 +27,10 @@ from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
 
 Arrays = dict[str, NDArray[Any]]
+NETWORKS = "taskalgebra networks 1"
+"""The format of `NetworkFamily`, whose module needs torch."""
 NOT_DESCRIBED = ("task", "render_mode")
+_OF_GYMNASIUM = ("max_episode_steps", "disable_env_checker")
 """Arguments of an environment on which skills do not depend."""
 
 
@@ -93,7 +96,7 @@ def _reaches() -> Format:
 FORMATS: Mapping[str, Callable[[], Format]] = {
     TableFamily.FORMAT: _tables,
     ReachFamily.FORMAT: _reaches,
-    "taskalgebra networks 1": _networks,
+    NETWORKS: _networks,
 }
 """What a manifest may name as its format."""
 
@@ -196,8 +199,11 @@ def _made(description: Any) -> GoalEnv:
     name = known.get(str(description.get("id"))) if isinstance(description, dict) else None
     if name is None:
         raise StoreError(f"unknown environment {description!r}; give it as load(path, env=...)")
+    arguments = description.get("arguments")
+    if not isinstance(arguments, dict) or {*NOT_DESCRIBED, *_OF_GYMNASIUM} & set(arguments):
+        raise StoreError(f"the environment {description!r} has arguments that are never saved")
     try:
-        return registry.make(name, **description["arguments"])
+        return registry.make(name, **arguments)
     except Exception as error:
         why = _reason(error)
         raise StoreError(f"the environment {description!r} cannot be made: {why}") from error
@@ -211,12 +217,12 @@ def _check_own(path: Path, words: Mapping[str, Any], own: Mapping[str, Any]) -> 
     if words["format"] == ReachFamily.FORMAT:
         if not isinstance(own.get("reach"), Reach):
             raise StoreError(
-                f"{path} holds skills whose reach is code of your own, {words['reach']!r}; "
-                f"pass it: load(path, reach=...)"
+                f"{path} holds skills whose reach is code of your own, {words['reach']!r}; pass "
+                f"it, load(path, reach={words['reach']}()); got {own.get('reach')!r}"
             )
     elif "reach" in own:
         raise StoreError(f"{path} holds skills without a reach; leave out reach=")
-    if "network" in own and words["format"] != "taskalgebra networks 1":
+    if "network" in own and words["format"] != NETWORKS:
         raise StoreError(f"{path} holds skills without networks; leave out network=")
 
 

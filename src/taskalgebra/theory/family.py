@@ -8,7 +8,7 @@ can be negated, how to act on them, and how to pack itself into words and arrays
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
+from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, Reach, ReachBounds, ReachQ
@@ -95,7 +96,12 @@ class TableFamily(Family):
         r_bar_min: float,
         error_bound: float | None,
     ) -> TableFamily:
-        """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task."""
+        """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task.
+
+        Raises:
+            ValueError: tables are missing, of another shape than the world's, or hold NaN.
+        """
+        _check_tables(space, tasks, tables)
         bounds = TableBounds(space, Bounds(tables[0], tables[1]))
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
@@ -123,6 +129,8 @@ class ReachFamily(Family):
     @classmethod
     def of(cls, space: TaskSpace, tasks: Mapping[str, Task], reach: Reach) -> ReachFamily:
         """The values of these tasks."""
+        if not isinstance(reach, Reach):
+            raise TypeError(f"the reach must be a Reach or a DirectedReach, got {reach!r}")
         bounds = ReachBounds(space, reach)
         values = tuple(ReachQ(reach, task.goal_reward, bounds) for task in tasks.values())
         return cls(space, dict(tasks), values, bounds, None, None, reach)
@@ -136,6 +144,21 @@ class ReachFamily(Family):
     def pack(self) -> Packed:
         """Only the name of the reach: its code is the user's, and is passed again on loading."""
         return {"reach": type(self.reach).__name__}, {}
+
+
+def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[Array]) -> None:
+    if len(tables) != len(tasks) + 2:
+        raise ValueError(
+            f"{len(tables)} tables for {len(tasks)} tasks, expected {len(tasks) + 2}: those of M_U "
+            f"and M_∅ first, then one per task"
+        )
+    n_states = space.mdp.n_states if space.finite else len(tables[0])
+    expected = (n_states, space.n_goals, space.n_actions)
+    for table in tables:
+        if table.shape != expected:
+            raise ValueError(f"a table has shape {table.shape}, the world needs {expected}")
+        if np.isnan(table).any():
+            raise ValueError("a table holds NaN; values must be numbers, or −∞")
 
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
@@ -208,14 +231,16 @@ def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
 def _require_same(space: TaskSpace, world: FiniteMDP | OpenWorld, rewards: Arrays) -> None:
     """Reject a space with other goals, actions, dynamics or rewards."""
     if (space.goal_names, space.action_names) != (world.goal_names, world.action_names):
-        raise ValueError(
-            f"they belong to a world with the goals {listed(world.goal_names)} and the actions "
-            f"{listed(world.action_names)}, not to the world given"
+        raise StoreError(
+            f"the skills belong to a world with the goals {listed(world.goal_names)} and the "
+            f"actions {listed(world.action_names)}, not to the world given"
         )
     if not all(np.array_equal(array, getattr(space, name)) for name, array in rewards.items()):
-        raise ValueError("their goals pay other rewards r_U and r_∅ than those of the world given")
+        raise StoreError(
+            "the goals of these skills pay other rewards r_U and r_∅ than those of the world given"
+        )
     if isinstance(world, FiniteMDP) and not (
         space.finite
         and all(np.array_equal(getattr(world, n), getattr(space.mdp, n)) for n in _WORLD_ARRAYS)
     ):
-        raise ValueError("they belong to a world with other transitions or rewards")
+        raise StoreError("the skills belong to a world with other transitions or rewards")

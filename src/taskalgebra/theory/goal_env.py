@@ -68,7 +68,7 @@ class GoalEnv(ABC):
     def vector(
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
     ) -> VectorEnv[Any, Any, Any]:
-        """N copies that pay for a task; episodes are truncated after `max_episode_steps`."""
+        """N copies that pay for a task; without `max_episode_steps`, episodes have no limit."""
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout | None:
         """One layout of this environment as a finite world; None if there is none.

@@ -124,17 +124,18 @@ class DirectedPolicy(Policy):
         """The reach's own actions towards the best goal of each observation."""
         goals = greedy(self.values.q_bar(observations).swapaxes(1, 2))
         given = np.asarray(observations)
-        found: NDArray[Any] | None = None
+        parts = []
         for goal in np.unique(goals):
-            where = goals == goal
+            where = np.flatnonzero(goals == goal)
             actions = np.asarray(self.reach.act(given[where], int(goal)))
-            if len(actions) != where.sum():
+            if not actions.ndim or len(actions) != len(where):
                 raise ValueError(
-                    f"{type(self.reach).__name__}.act gave {len(actions)} actions for "
-                    f"{where.sum()} observations; expected one each"
+                    f"{type(self.reach).__name__}.act gave {actions!r} for {len(where)} "
+                    f"observations; expected an array with one action each"
                 )
-            if found is None:
-                found = np.empty((len(given), *actions.shape[1:]), actions.dtype)
-            found[where] = actions
-        assert found is not None
-        return found
+            parts.append((where, actions))
+        if not parts:
+            return np.empty(0, np.int64)
+        order = np.concatenate([where for where, _ in parts])
+        found: NDArray[Any] = np.concatenate([actions for _, actions in parts])
+        return found[np.argsort(order)]

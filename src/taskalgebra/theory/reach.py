@@ -77,7 +77,13 @@ class DirectedReach(Reach):
     @final
     def returns(self, observations: Any) -> Array:
         """[B, G, 1]."""
-        return np.asarray(self.values(observations), np.float64)[..., None]
+        values = np.asarray(self.values(observations), np.float64)
+        if values.ndim != 2:
+            raise ValueError(
+                f"{type(self).__name__}.values gave an array of shape {values.shape}, expected "
+                f"[B, G]: one row per observation, one value per goal"
+            )
+        return values[..., None]
 
 
 @final
@@ -94,7 +100,14 @@ class ReachQ(ExtendedQ):
         return self._q_bar(Sight(observations))
 
     def _q_bar(self, sight: Sight) -> Array:
-        return self.reach.q_bar(sight, self.goal_reward)
+        q_bar = self.reach.q_bar(sight, self.goal_reward)
+        n_actions = 1 if isinstance(self.reach, DirectedReach) else self.space.n_actions
+        if q_bar.shape[-1] != n_actions:
+            raise ValueError(
+                f"{type(self.reach).__name__} has values of {q_bar.shape[-1]} actions, the world "
+                f"has {n_actions}"
+            )
+        return q_bar
 
 
 @final

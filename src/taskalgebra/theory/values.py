@@ -46,8 +46,28 @@ class Sight:
     def through(self, source: Source) -> Array:
         """The returns of a source for the observations."""
         if id(source) not in self._seen:
-            self._seen[id(source)] = np.asarray(source.returns(self.observations))
+            self._seen[id(source)] = _checked(source, self.observations)
         return self._seen[id(source)]
+
+
+def _checked(source: Source, observations: ArrayLike) -> Array:
+    """The returns of a source, or a ValueError that names what is wrong with them."""
+    name, given = type(source).__name__, source.returns(observations)
+    try:
+        returns: Array = np.asarray(given, np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{name} gave returns that are not numbers: {error}") from None
+    if returns.ndim != 3 or len(returns) != len(np.asarray(observations)):
+        raise ValueError(
+            f"{name} gave returns of shape {returns.shape} for {len(np.asarray(observations))} "
+            f"observations, expected [B, G, A], one row per observation"
+        )
+    if not (returns < np.inf).all():  # false for NaN, too
+        raise ValueError(
+            f"{name} gave a return that is NaN or infinite; a goal that cannot be reached has "
+            f"a lower return than all others, −∞ at the least"
+        )
+    return returns
 
 
 class ValueBounds(ABC):

@@ -190,7 +190,10 @@ def test_a_terminal_sees_a_bar_and_what_ctrl_c_stops_resumes(tmp_path, run):
     code, _, err = run(*again, "--seed", "1")
     assert code == 1 and "another task" in err and "--fresh starts from scratch" in err
     code, _, err = run(*again)
-    assert code == 0 and f"resuming from {tmp_path / 'rooms.training'}" in err
+    assert code == 1 and f"resuming from {tmp_path / 'rooms.training'}" in err
+    assert "more than the 60,000 asked for" in " ".join(err.split())
+    code, _, err = run(*again, "--fresh")
+    assert code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["rooms"]
 
 
@@ -206,7 +209,7 @@ def test_learning_that_was_too_short_resumes_as_if_it_had_not_stopped(run, tmp_p
 
 
 def test_a_fresh_start_forgets_what_was_stopped(document, tmp_path):
-    checkpoint = tmp_path / "rooms.training" / "M_U.npz"
+    checkpoint = tmp_path / "rooms.training" / "0 M_U.npz"
     checkpoint.parent.mkdir()
     checkpoint.write_bytes(b"of another time")
     document("learn", "--fresh", "--steps", "60000", "--out", tmp_path / "rooms")

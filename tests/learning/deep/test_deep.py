@@ -403,12 +403,12 @@ LEARN_REFUSED = {
     "a network by name": (
         lambda: {"learner": ta.DeepQ("paper")},
         TypeError,
-        r"network must be callable, network\(shape, n_actions, n_outputs\), got 'paper'",
+        r"network must make a module, network\(shape, n_actions, n_outputs\), got 'paper'",
     ),
     "settings for a learner": (
         lambda: {"learner": short()},
         TypeError,
-        r"learner must have a method learn\(env, tasks, seed, folder, listener\)",
+        r"learner must be an object with a method learn",
     ),
     "a learner by name": (lambda: {"learner": "fast"}, TypeError, "got 'fast'"),
     "a seed": (lambda: {"learner": short_learner(), "seed": -1}, ValueError, "seed is -1"),
@@ -693,3 +693,38 @@ def test_a_learner_learns_in_a_goal_world_as_in_the_bare_copies():
         list(trainer.iterations())
     one, two = (digest(weights_of(trainer.network)) for trainer in (wrapped, bare))
     assert one == two  # terminal rewards play no part where the network does not learn them
+
+
+class Noisy(torch.nn.Module):
+    """A network whose training draws random numbers and keeps statistics."""
+
+    def __init__(self, shape, n_actions, n_outputs):
+        super().__init__()
+        self.sizes = (n_actions, n_outputs)
+        self.norm, self.drop = torch.nn.BatchNorm1d(shape[0]), torch.nn.Dropout(0.5)
+        self.last = torch.nn.Linear(2 * shape[0], n_actions * n_outputs)
+
+    def forward(self, states, goals):
+        states = self.drop(self.norm(states))
+        pairs = [states[:, None].expand(-1, len(goals), -1), goals.expand(len(states), -1, -1)]
+        return self.last(torch.cat(pairs, 2)).view(len(states), len(goals), *self.sizes)
+
+
+def test_a_noisy_network_of_ones_own_is_trained_and_resumed_bit_for_bit(tmp_path):
+    settings = {"updates_per_iteration": 10, "n_envs": 8, "steps_per_update": 8.0, "threads": 1}
+    settings |= {"learning_starts": 400, "score": lambda _: 0.0}
+    whole, again = (
+        ta.learn(corridor_world(), learner=ta.DeepQ(Noisy, n_updates=30, **settings))
+        for _ in range(2)
+    )
+
+    def stop(event):
+        if event.n_updates == 20:
+            raise KeyboardInterrupt
+
+    learner = ta.DeepQ(Noisy, n_updates=30, **settings)
+    with pytest.raises(KeyboardInterrupt):
+        ta.learn(corridor_world(), learner=learner, folder=tmp_path, listener=stop)
+    resumed = ta.learn(corridor_world(), learner=learner, folder=tmp_path)
+    one, *others = (digest(weights_of(s.family.first)) for s in (whole, again, resumed))
+    assert others == [one, one]

@@ -38,6 +38,7 @@ from taskalgebra.envs.boxman.board import (
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import Games, all_cells
 from taskalgebra.envs.boxman.picture import CELL, Picture
+from taskalgebra.envs.boxman.vector import RENDER_FPS, VectorBoxman
 from taskalgebra.envs.boxman.window import Window
 from taskalgebra.envs.registry import spec_of
 from taskalgebra.envs.rendering import warn_of_no_render_mode
@@ -49,7 +50,6 @@ from taskalgebra.worlds.finite import NO_GOAL
 from taskalgebra.worlds.open_world import OpenWorld
 
 if TYPE_CHECKING:
-    from taskalgebra.envs.boxman.vector import VectorBoxman
     from taskalgebra.learning.deep.learner import DeepQ
 
 Observation = Image  # [H, W, 3]
@@ -87,7 +87,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
         "render_modes": list(RENDER_MODES),
-        "render_fps": 6,
+        "render_fps": RENDER_FPS,
     }
     max_episode_steps: int
 
@@ -114,7 +114,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         names: Any = list(self.board.objects)
         if self.places is not None:
             names = dict(zip(names, self.board.cells[self.places].tolist(), strict=True))
-        self.spec = spec_of("Boxman", layout=layout, collect=collect, objects=names, board=board)
+        self.spec = spec_of(self, layout=layout, collect=collect, objects=names, board=board)
         self.shared_absorbing = not self.by_touch
         self.max_episode_steps = max(MAX_STEPS, int(self.board.distance.max()) + SPARE_STEPS)
         self.sprites = draw(self.board)
@@ -251,9 +251,9 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     @property
     def learner(self) -> DeepQ:
         """Our own settings for this game."""
-        from taskalgebra.envs.boxman.recipes import FAST
+        from taskalgebra.envs.boxman.recipes import fast_for
 
-        return FAST
+        return fast_for(int(self.board.distance.max()))
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout:
         """The layout of the game with this seed; by touch, as a task leaves it."""
@@ -287,8 +287,6 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         max_episode_steps: int | None = None,
     ) -> VectorBoxman:
         """N games like this one, for a task; by default the current one."""
-        from taskalgebra.envs.boxman.vector import VectorBoxman
-
         return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)
 
     def render(self) -> Any:
@@ -321,3 +319,15 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
+
+
+def boxman(
+    num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
+) -> VectorBoxman:
+    """N games, for `gym.make_vec`; other arguments are those of `Boxman`."""
+    if arguments.get("render_mode") == "human":
+        raise ValueError(
+            'render_mode is "human", but a window shows one game; use gym.make for one game, or '
+            'render_mode="rgb_array" for a picture of each'
+        )
+    return VectorBoxman(Boxman(**arguments), num_envs, max_episode_steps=max_episode_steps)

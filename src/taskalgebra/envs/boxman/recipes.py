@@ -13,6 +13,15 @@ TRAINING_STEPS = 50
 """Steps after which an episode of training is truncated."""
 FAST = DeepQ(v_min=-2.3, v_max=0.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
 """Our own.  A step costs 0.1; paths of 23 steps or more are not told apart."""
+FAR = 23  # steps from which on, with `FAST`, all ways are the same
+
+
+def fast_for(longest: int) -> DeepQ:
+    """Our own settings for a board whose longest way has this many moves."""
+    n_steps = longest + 2  # a pick-up, and one more that stands for never
+    return FAST if n_steps <= FAR else FAST.changed(v_min=-round(0.1 * n_steps, 1))
+
+
 PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
 """The network and hyperparameters of the supplement, except for what PAPER.md lists."""
 

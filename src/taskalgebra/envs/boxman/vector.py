@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +10,48 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.boxman.art import Frames
 from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
-from taskalgebra.envs.boxman.env import Boxman
+from taskalgebra.envs.boxman.games import Games
 from taskalgebra.envs.copies import Copies
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import Expression
-from taskalgebra.theory.tasks import Task
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_actions
 from taskalgebra.worlds.finite import NO_GOAL
 
-RENDER_MODES = ("rgb_array",)
+RENDER_MODES, RENDER_FPS = ("rgb_array",), 6
 Step = tuple[Frames, Array, BoolArray, BoolArray, dict[str, Any]]
+
+
+class Game(Protocol):
+    """What the copies need of the game that they copy: its rules, its tasks and its pictures."""
+
+    space: TaskSpace
+    task_rewards: Array  # [tasks, G]
+    observation_space: Any
+    action_space: Any
+    render_mode: str | None
+
+    @property
+    def task(self) -> Task:
+        """The task to play by default."""
+
+    def games(self, n_games: int) -> Games:
+        """N games with these rules."""
+
+    def find_task(self, task: Task | Expression | str) -> Task:
+        """A task by name or expression."""
+
+    def desired_goals(self, task: Task) -> BoolArray:
+        """[G], the objects that a task collects."""
+
+    def check_codes(self, codes: ArrayLike) -> Codes:
+        """States to start in, checked."""
+
+    def optimal_returns(self, codes: Codes, task: Task) -> Array:
+        """[N], the best return from each state."""
+
+    def picture(self, codes: ArrayLike) -> Frames:
+        """Large pictures of some states."""
 
 
 class VectorBoxman(Copies[Frames]):
@@ -42,14 +74,14 @@ class VectorBoxman(Copies[Frames]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
-        **Boxman.metadata,
         **Copies.metadata,
         "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
         self,
-        world: Boxman,
+        world: Game,
         num_envs: int = 1,
         *,
         task: Task | Expression | str | None = None,
@@ -131,15 +163,3 @@ class VectorBoxman(Copies[Frames]):
             "task_rewards": rewards,
             "_task_rewards": ended.copy(),
         }
-
-
-def boxman(
-    num_envs: int = 1, *, max_episode_steps: int | None = None, **arguments: Any
-) -> VectorBoxman:
-    """N games, for `gym.make_vec`; other arguments are those of `Boxman`."""
-    if arguments.get("render_mode") == "human":
-        raise ValueError(
-            'render_mode is "human", but a window shows one game; use gym.make for one game, or '
-            'render_mode="rgb_array" for a picture of each'
-        )
-    return VectorBoxman(Boxman(**arguments), num_envs, max_episode_steps=max_episode_steps)

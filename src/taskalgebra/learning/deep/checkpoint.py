@@ -52,6 +52,13 @@ class Progress:
         self.scores.append((n_updates, score))
 
 
+def _world_of(trainer: Trainer) -> str:
+    """The fingerprint of a training's environment, found once."""
+    if trainer.fingerprint is None:
+        trainer.fingerprint = fingerprint(trainer.env)
+    return trainer.fingerprint
+
+
 def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
     """A hash of what a learner sees in a few seeded steps of an environment."""
     digest = hashlib.sha256()
@@ -86,7 +93,7 @@ def save(path: Path, trainer: Trainer, progress: Progress) -> None:
         "network": type(trainer.network).__name__,
         "settings": asdict(trainer.settings),
         "seed": trainer.seed,
-        "world": fingerprint(trainer.env),
+        "world": _world_of(trainer),
         "start": trainer.start,
         "goals": trainer.goals.numbers,
         "n_added": trainer.replay.n_added,
@@ -129,7 +136,7 @@ def resume(path: Path, trainer: Trainer) -> Progress:
     for name in ("world", "seed", "settings"):
         if name not in record:
             raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
-    if record["world"] != fingerprint(trainer.env):
+    if record["world"] != _world_of(trainer):
         raise CheckpointError(
             f"{path} is a training in another environment; resume it in its own, or give "
             f"another directory"

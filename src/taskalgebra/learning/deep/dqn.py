@@ -36,7 +36,7 @@ from torch import Tensor, nn
 
 from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import rollout
-from taskalgebra.learning.deep.networks import Network, make_network
+from taskalgebra.learning.deep.networks import Network, make_network, name_of
 from taskalgebra.learning.deep.replay import Compact, Replay
 from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.learning.deep.threads import threads
@@ -90,7 +90,7 @@ class Trainer:
         n_goals: int | None = None,
     ) -> None:
         """Check the environment and make the networks."""
-        check_environment(env)
+        check_environment(env, any_shape=name_of(network) is None)
         self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
         self.v_min = settings.returns[0]
         self.head = head_of(settings)
@@ -113,6 +113,7 @@ class Trainer:
             shape, dtype = self.compact.codes.shape[1:], self.compact.codes.dtype
         self.replay = Replay(settings.replay_size, shape, dtype)
         self.goals = Goals()
+        self.fingerprint: str | None = None  # of the environment, for checkpoints
         self.start: str | None = None  # a hash of the network it was started from
         self.n_iterations = self.n_updates = self.n_steps = 0
 
@@ -137,12 +138,15 @@ class Trainer:
                 f"that was trained where nothing is in the way (start=...)"
             )
         while not self.finished:
-            with threads(self.settings.threads):
+            with threads(self.settings.threads), torch.random.fork_rng():
+                torch.manual_seed((self.seed + self.n_iterations * 2**32) % 2**63)
                 loss = self._iteration()
             yield loss
 
     def _iteration(self) -> float:
         rng = np.random.default_rng([self.seed, self.n_iterations])
+        for network in (self.network, self.target):
+            network.train()  # scoring puts it into eval mode
         stream = self._play(rng)
         if self.n_iterations == 0:
             self._warm_up(stream)
@@ -283,7 +287,7 @@ class Trainer:
         return torch.from_numpy(np.require(observations, None, ["C", "W"])).to(self.device)
 
 
-def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
+def check_environment(env: VectorEnv[Any, Any, Any], *, any_shape: bool = False) -> None:
     """Refuse an environment that the learner cannot use, and say why."""
     if not isinstance(env, VectorEnv):
         raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
@@ -292,11 +296,11 @@ def check_environment(env: VectorEnv[Any, Any, Any]) -> None:
             f"the actions must be Discrete and start at 0, got {env.single_action_space}"
         )
     space = env.single_observation_space
-    if not isinstance(space, Box) or len(space.shape) not in (1, 3):
+    if not isinstance(space, Box) or (len(space.shape) not in (1, 3) and not any_shape):
         raise ValueError(
             f"observations must be images [H, W, C] or vectors, a Box with 3 axes or 1; got {space}"
         )
-    if len(space.shape) == 3 and space.dtype != np.uint8:
+    if len(space.shape) == 3 and space.dtype != np.uint8 and not any_shape:
         raise ValueError(f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}")
     if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) != AutoresetMode.NEXT_STEP:
         raise ValueError(

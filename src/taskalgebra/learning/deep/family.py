@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.networks import KNOWN, Network, make_network, name_of
 from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.learning.deep.uvfa import UVFA, Head, head_of
@@ -219,14 +220,17 @@ def _kind(name: str | None, given: Network | None) -> Network:
     """The network that a file names, if it is the library's own, else the one that was given."""
     if name is None:
         if given is None:
-            raise ValueError(
-                "its network is not one of the library's; pass it: load(path, network=...)"
+            raise StoreError(
+                "the network of these skills is not one of the library's; pass it: "
+                "load(path, network=...)"
             )
         return given
     if given is not None:
-        raise ValueError(f"its network is the library's own, {name!r}; leave network out")
+        raise StoreError(
+            f"the network of these skills is the library's own, {name!r}; leave network out"
+        )
     if name not in KNOWN:
-        raise ValueError(f"it names the network {name!r}, expected one of {', '.join(KNOWN)}")
+        raise StoreError(f"it names the network {name!r}, expected one of {', '.join(KNOWN)}")
     return KNOWN[name]
 
 

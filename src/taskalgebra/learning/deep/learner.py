@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -13,6 +13,7 @@ from taskalgebra.learning.deep.settings import FAST, PAPER, DeepSettings
 from taskalgebra.progress import Listener
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task
+from taskalgebra.validation import closest
 
 if TYPE_CHECKING:
     from taskalgebra.learning.deep.family import NetworkFamily
@@ -46,13 +47,19 @@ class DeepQ:
         **changes: Any,
     ) -> None:
         """Put network and settings together."""
-        if not callable(network):
+        module = hasattr(network, "forward") and not isinstance(network, type)
+        if not callable(network) or module:
             raise TypeError(
-                f"network must be callable, network(shape, n_actions, n_outputs), got {network!r}"
+                f"network must make a module, network(shape, n_actions, n_outputs), got "
+                f"{network!r}{'; pass the class, not a module' if module else ''}"
             )
         if not isinstance(settings, DeepSettings):
             raise TypeError(f"settings must be DeepSettings, got {settings!r}")
         self.network, self.start, self.score = network, start, score
+        known = [field.name for field in fields(DeepSettings)]
+        for name in changes:
+            if name not in known:
+                raise TypeError(f"unknown setting {name!r}; see DeepSettings{closest(name, known)}")
         self.settings = replace(settings, **changes)
 
     @classmethod

@@ -6,7 +6,8 @@ tensorboard --logdir DIR
 from __future__ import annotations
 
 from pathlib import Path
-from typing import final
+from typing import Any, final
+from urllib.parse import quote
 
 from taskalgebra.progress import Event
 
@@ -25,10 +26,14 @@ class TensorBoard:
             ) from None
         self._make = SummaryWriter
         self.directory = Path(directory)
+        self._writers: dict[str, Any] = {}
 
     def __call__(self, event: Event) -> None:
         """Add one point to each curve, by the number of gradient steps."""
-        writer = self._make(self.directory / event.what)
+        if event.what not in self._writers:
+            place = self.directory / quote(event.what, safe=" ")
+            self._writers[event.what] = self._make(place)
+        writer = self._writers[event.what]
         for curve, value in (
             ("score", event.score),
             ("loss", event.loss),
@@ -37,4 +42,4 @@ class TensorBoard:
         ):
             if value is not None:
                 writer.add_scalar(curve, value, event.n_updates or event.n_steps)
-        writer.close()
+        writer.flush()

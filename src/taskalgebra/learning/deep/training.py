@@ -7,6 +7,7 @@ do not, or if the settings ask for it as the paper does, each base task has a ne
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -174,6 +175,8 @@ class Training:
         for loss in self.trainer.iterations():
             self.progress.seconds += time.perf_counter() - start
             points = score(self.family(best=False))
+            if not math.isfinite(points):
+                raise ValueError(f"the score of a network is {points}, expected a finite number")
             self.progress.add(self.trainer.n_updates, points, weights_of(self.trainer.network))
             if path is not None:
                 checkpoint.save(path, self.trainer, self.progress)
@@ -249,7 +252,8 @@ def base_score(env: GoalEnv) -> Score:
                 )
             finally:
                 copies.close()
-            points.append(result.mean_return if np.isnan(result.score) else result.score)
+            known = result.optimal_return > 0  # else the share of the optimum means nothing
+            points.append(result.score if known else result.mean_return)
         return float(np.mean(points))
 
     return score

@@ -168,7 +168,13 @@ class UserNetwork(UVFA):
 
     def take_from(self, other: UVFA) -> None:
         """Take all weights of a module of the same kind."""
-        self.load_state_dict(other.state_dict())
+        try:
+            self.load_state_dict(other.state_dict())
+        except RuntimeError:
+            raise ValueError(
+                f"cannot start from another kind of network: {type(other).__name__} has other "
+                f"weights than this module"
+            ) from None
 
 
 def _floats(inputs: Tensor, mean: Tensor) -> Tensor:

@@ -290,7 +290,7 @@ def _checked_tasks(space: TaskSpace, base_tasks: Mapping[str, Task]) -> dict[str
     if not mdp.deterministic:
         raise ValueError(
             f"{mdp!r} has random outcomes; one try per pair is enough only in a deterministic "
-            f"world: use goal_oriented_q_learning"
+            f"world: use QLearning"
         )
     if not isinstance(base_tasks, Mapping):
         raise TypeError(f"base_tasks must be given as {{name: task}}, got {base_tasks!r}")
@@ -305,7 +305,7 @@ def _checked_tasks(space: TaskSpace, base_tasks: Mapping[str, Task]) -> dict[str
         if task.step_reward is not None:
             raise ValueError(
                 f"task {name!r} is dense: its step rewards are its own, so one stream and one "
-                f"memory do not serve all tasks; use goal_oriented_q_learning"
+                f"memory do not serve all tasks; use QLearning"
             )
     return dict(base_tasks)
 
