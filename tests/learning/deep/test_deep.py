@@ -728,3 +728,15 @@ def test_a_noisy_network_of_ones_own_is_trained_and_resumed_bit_for_bit(tmp_path
     resumed = ta.learn(corridor_world(), learner=learner, folder=tmp_path)
     one, *others = (digest(weights_of(s.family.first)) for s in (whole, again, resumed))
     assert others == [one, one]
+
+
+@pytest.mark.parametrize("optimum", [-0.5, 0.0, np.nan])
+def test_where_no_optimum_is_above_0_the_better_return_is_the_better_score(
+    corridor_skills, monkeypatch, optimum
+):
+    def score(mean):
+        outcome = ta.Evaluation(200, mean, 0.0, optimum, 1.0, 0, 3.0)
+        monkeypatch.setattr(deep, "play", lambda *_, **__: outcome)
+        return deep.base_score(corridor_skills.env)(corridor_skills.family)
+
+    assert score(-0.5) > score(-2.0)
