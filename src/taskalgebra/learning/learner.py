@@ -44,7 +44,7 @@ class Learner(Protocol):
 
 
 def require_shared_absorbing(env: GoalEnv) -> None:
-    """Refuse an environment whose tasks end in goals of their own; for learners of tables."""
+    """Refuse an environment whose tasks end in goals of their own, and share no values."""
     if not env.shared_absorbing:
         raise ValueError(
             "the tasks of this environment end in goals of their own (shared_absorbing=False), "

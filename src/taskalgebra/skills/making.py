@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete
 from taskalgebra.envs.registry import env_of
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.learner import DeepQ
-from taskalgebra.learning.learner import Learner
+from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
 from taskalgebra.progress import Listener, Terminal
@@ -147,11 +147,7 @@ def from_reach(reach: Reach, env: Playable, tasks: TaskSource | None = None) -> 
     if not isinstance(reach, Reach):
         raise TypeError(f"the reach must be a Reach or a DirectedReach, got {reach!r}")
     found = environment(env, "act in")
-    if not found.shared_absorbing:
-        raise ValueError(
-            "the tasks of this environment end in different goals (shared_absorbing=False), which "
-            "breaks Assumption 1: they share no way to a goal"
-        )
+    require_shared_absorbing(found)
     base = base_tasks(found.space, found.tasks, tasks)
     dense = [name for name, task in base.items() if task.step_reward is not None]
     if dense:
