@@ -2,13 +2,14 @@
 # make test   install into .venv and run everything that CI runs
 # make docs   install into .venv and build the documentation
 # make bench  install into .venv and measure the speed claims (not part of CI)
+# make attack install into .venv and try to break it, at full size (not part of CI)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test docs bench format clean
+.PHONY: demo test docs bench attack format clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m taskalgebra.apps.demo
@@ -27,6 +28,9 @@ docs: $(VENV)/installed-docs
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/run_all.py
+
+attack: $(VENV)/installed-test
+	$(BIN)/python tests/attack/run.py
 
 format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix .
