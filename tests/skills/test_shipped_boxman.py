@@ -86,6 +86,32 @@ def test_by_touch_networks_earn_what_exact_values_compose_to(by_touch):
         assert outcome.success.mean() >= ceiling.success.mean(), agent.expression
 
 
+def test_by_touch_tasks_are_refused_to_which_no_base_task_knows_a_way(by_touch):
+    """No base task wants the beige circle, so nothing is learned about it (`met`)."""
+    alone = "~purple & ~blue & ~square"
+    met = by_touch.family.met
+    wants = np.stack([task.desired for task in by_touch.tasks.values()])
+    np.testing.assert_array_equal(met, wants)
+    assert by_touch.n_expressible == 2**6 - 1
+    with pytest.raises(ValueError, match=r"desires only beige circle, which no base task met"):
+        by_touch[alone]
+    with pytest.raises(ValueError, match=r"desires only beige circle"):
+        ~(by_touch["purple"] | by_touch["blue"] | by_touch["square"])
+    assert alone not in by_touch and by_touch.get(alone) is None
+    assert ta.load("boxman").n_expressible == 2**6
+
+
+def test_by_touch_every_other_set_of_objects_is_collected(by_touch):
+    world = by_touch.env
+    codes = tables.starts(world, 30, seed=7)
+    agents = [by_touch[task] for task in tables.all_tasks(world) if task in by_touch]
+    assert len(agents) == 62  # 63 without the empty one, and without the beige circle alone
+    chosen = tables.actions_on_cells(world, [agent.values for agent in agents], codes)
+    for agent, actions in zip(agents, chosen, strict=True):
+        outcome = tables.play_actions(world, codes, agent.task, actions)
+        assert outcome.success.mean() >= 0.9, agent.expression
+
+
 def test_in_the_shipped_results_all_bars_are_met():
     """The returns of 1,000 starts a task, of all 58 where objects are fixed."""
     found = load("boxman_returns", RESULTS)

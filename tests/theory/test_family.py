@@ -122,3 +122,42 @@ def test_skills_are_made_of_a_family_of_the_space_of_their_environment():
     assert ta.Skills(FAMILY, ROOMS)["top"].evaluate(10).success_rate == 1.0
     with pytest.raises(TypeError, match="abstract"):
         Family(SPACE, TASKS, (), FAMILY.bounds, None, None)
+
+
+class Partly(Here):
+    """It has met some goals only."""
+
+    def __init__(self, met):
+        self.met = met
+
+
+def test_goals_that_were_never_met_are_known_to_the_family():
+    assert FAMILY.met.all() and FAMILY.met.shape == (2, 4)
+    assert ReachFamily.of(SPACE, TASKS, Here()).met.all()
+    met = np.array([True, True, False, True])
+    assert (ReachFamily.of(SPACE, TASKS, Partly(met)).met == met).all()
+    for wrong in ([True, False], [1, 1, 0, 1], "all"):
+        with pytest.raises(ValueError, match=r"Partly.met is .*, expected 4 truth values"):
+            ReachFamily.of(SPACE, TASKS, Partly(wrong)).met  # noqa: B018
+
+
+def test_tasks_that_desire_only_goals_never_met_are_refused():
+    """Independently: of the 16 sets of four goals, those that are not empty and all unmet."""
+    met = np.array([True, False, False, True])
+    skills = ta.from_reach(Partly(met), ROOMS)
+    refused = 0
+    for expression in ta.all_functions(["top", "left"]):
+        desired = ROOMS.find_task(expression).desired
+        unsolvable = desired.any() and not (desired & met).any()
+        refused += unsolvable
+        assert (expression in skills) is (not unsolvable)
+    assert refused == 3 and skills.n_expressible == 13
+    only = r"top & ~left desires only top_right, which no base task met .* top_left, bottom_right"
+    with pytest.raises(ValueError, match=only):
+        skills["top & ~left"]
+    with pytest.raises(ValueError, match="no base task met"):
+        skills["top"] & ~skills["left"]
+    with pytest.raises(ValueError, match="no base task met"):
+        skills.by_goal_set("top & ~left")
+    assert skills["top ^ left | top"].task.desired.sum() == 3  # acts on the one that was met
+    assert "false" in skills and "true" in skills

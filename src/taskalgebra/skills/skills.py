@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, LongArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import picture
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
@@ -69,6 +69,7 @@ class Skills(Mapping[str, "Agent"]):
         self.space = family.space
         self.tasks = dict(family.tasks)
         self._values = family.named
+        self._met: BoolArray = np.any(family.met, axis=0)
 
     def __getitem__(self, key: str | Expression | Task) -> Agent:
         """The agent for an expression over the base tasks, or for a task they can express."""
@@ -87,9 +88,9 @@ class Skills(Mapping[str, "Agent"]):
 
     @property
     def n_expressible(self) -> int:
-        """How many different tasks the base tasks can express."""
+        """How many different tasks the base tasks can express and solve."""
         if self.can_negate:
-            return n_expressible(self.tasks)
+            return n_expressible(self.tasks, self._met)
         found = [self[each].task for each in all_functions(list(self.tasks)) if each in self]
         return len({task.goal_reward.tobytes() for task in found})
 
@@ -118,7 +119,21 @@ class Skills(Mapping[str, "Agent"]):
             space = self.space
             task = expression.evaluate(self.tasks, universal=space.universal, empty=space.empty)
         self._check_negation(expression)
+        self._check_met(expression, task)
         return task
+
+    def _check_met(self, expression: Expression, task: Task) -> None:
+        """Reject tasks that desire only goals to which no base task knows a way."""
+        met = self._met
+        if met.all() or not task.desired.any() or task.desired[met].any():
+            return
+        names = [self.space.goal_names[goal] for goal in np.flatnonzero(task.desired)]
+        raise ValueError(
+            f"{expression} desires only {listed(names)}, which no base task met in learning, so "
+            f"that no values know a way there; learn a base task that desires it as well, or "
+            f"desire one of the goals that were met: "
+            f"{listed([self.space.goal_names[goal] for goal in np.flatnonzero(met)])}"
+        )
 
     def _check_negation(self, expression: Expression) -> None:
         """Reject negations that would mean something else."""

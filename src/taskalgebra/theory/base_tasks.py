@@ -83,12 +83,22 @@ def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
     return np.stack([task.desired for task in tasks.values()], axis=1)
 
 
-def n_expressible(tasks: Mapping[str, Task]) -> int:
+def n_expressible(tasks: Mapping[str, Task], met: BoolArray | None = None) -> int:
     """How many different tasks can be composed: 2 to the number of different labels.
 
-    Four goals with four labels give 2^4 = 16; in general at most 2^(2^K) for K tasks.
+    Four goals with four labels give 2^4 = 16; in general at most 2^(2^K) for K tasks.  Tasks that
+    desire only goals that no base task has met cannot be solved and are not counted.
+
+    Args:
+        tasks: the base tasks.
+        met: `[G]`, the goals that some base task has met; by default all.
     """
-    return int(2 ** len(np.unique(labels_of(tasks), axis=0)))
+    labels = labels_of(tasks)
+    n_labels = len(np.unique(labels, axis=0))
+    if met is None or met.all():
+        return int(2**n_labels)
+    n_unmet = n_labels - len(np.unique(labels[met], axis=0))
+    return int(2**n_labels - (2**n_unmet - 1))
 
 
 def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:

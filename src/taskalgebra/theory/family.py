@@ -15,7 +15,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, Policy
@@ -62,6 +62,18 @@ class Family(ABC):
     def can_negate(self) -> bool:
         """Whether `~` and `^` have a meaning."""
         return True
+
+    @property
+    def met(self) -> BoolArray:
+        """[K, G], the goals to which the values of each base task know a way.
+
+        The others were never met in learning, such as goals in which a base task does not end.
+        """
+        met = np.ones((len(self.values), self.space.n_goals), np.bool_)
+        for row, values in zip(met, self.values, strict=True):
+            if isinstance(values, ReachQ) and values.reach.met is not None:
+                row &= _goals_met(values.reach, row.size)
+        return met
 
     def policy(self, values: ExtendedQ) -> Policy:
         """How to act on values of this family."""
@@ -144,6 +156,16 @@ class ReachFamily(Family):
     def pack(self) -> Packed:
         """Only the name of the reach: its code is the user's, and is passed again on loading."""
         return {"reach": type(self.reach).__name__}, {}
+
+
+def _goals_met(reach: Reach, n_goals: int) -> BoolArray:
+    met = np.asarray(reach.met)
+    if met.shape != (n_goals,) or met.dtype != np.bool_:
+        raise ValueError(
+            f"{type(reach).__name__}.met is {reach.met!r}, expected {n_goals} truth values, one "
+            f"per goal"
+        )
+    return met
 
 
 def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[Array]) -> None:

@@ -23,7 +23,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import ExtendedQ, Sight, ValueBounds
@@ -34,6 +34,8 @@ class Reach(ABC):
 
     observation_ndim = 0
     """Axes of one observation: 0 for the number of a state, 1 for a vector, 3 for an image."""
+    met: BoolArray | None = None
+    """[G], the goals that were met in learning; None for all.  It knows no way to the others."""
 
     @abstractmethod
     def returns(self, observations: Any) -> ArrayLike:

@@ -50,6 +50,15 @@ def test_an_episode_is_optimal_and_complete(episode):
     assert episode["n_tasks"] == {"expressible": 64, "labels": 6, "bound": "2^(2^3) = 256"}
 
 
+def test_a_task_to_which_no_base_task_knows_a_way_is_refused(client):
+    asked = {"skills": "boxman-touch", "expression": "~purple & ~blue & ~square", "seed": 1}
+    response = client.post(PLAY, asked)
+    assert response.status_code == 422, response.text
+    assert "desires only beige circle" in response.text and "expression" in response.text
+    played = client.post(PLAY, asked | {"expression": "~purple & ~blue"}).json()
+    assert played["n_tasks"] == {"expressible": 63, "labels": 6, "bound": "2^(2^3) = 256"}
+
+
 def test_frames_are_the_screens_of_the_game(episode):
     world = ta.Boxman("blue ^ square")
     observation, _ = world.reset(seed=1)

@@ -10,12 +10,15 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 import taskalgebra as ta
 from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import MAX_TASKS
 from taskalgebra.logic.formulas import from_truth_table
 from taskalgebra.logic.text import token_end
+from taskalgebra.theory.base_tasks import labels_of
 
 LONG = 200
 """Expressions with more characters are composed in their simplified form, which is equal."""
@@ -27,7 +30,8 @@ def compose(
     """The agent for an expression over some tasks, the text composed, and its description.
 
     Raises:
-        RefusedError: the text is not an expression over these tasks, with the characters at fault.
+        RefusedError: the text is not an expression over these tasks, with the characters at fault,
+            or a task that cannot be solved.
     """
     try:
         expression = ta.parse(text, tasks)
@@ -37,9 +41,12 @@ def compose(
     table = expression.truth_table(tasks[::-1])
     short = str(_simplified(table, tasks[::-1]))
     written = short if len(text) > LONG else text
-    agent = skills[written]
+    try:
+        agent = skills[written]
+    except ValueError as error:
+        raise RefusedError(str(error), "expression") from None
     count = skills.n_expressible
-    n_labels = count.bit_length() - 1
+    n_labels = len(np.unique(labels_of(skills.tasks), axis=0))
     return (
         agent,
         written,

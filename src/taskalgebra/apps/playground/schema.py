@@ -99,7 +99,10 @@ class TruthTable(BaseModel):
 
 
 class TaskCount(BaseModel):
-    """How many tasks the base tasks express: 2 to the power of the number of different labels."""
+    """How many tasks the base tasks express: 2 to the power of the number of different labels.
+
+    Those that desire only goals that no base task has met are not counted.
+    """
 
     expressible: float
     labels: int

@@ -75,6 +75,7 @@ class NetworkReach(Reach):
         self.numbers = np.asarray(numbers, np.int64)
         self.n_goals = n_goals
         self.included = np.asarray(included, np.float64)
+        self.met = np.isin(np.arange(n_goals), self.numbers)
         self._device = next(network.parameters()).device
         self._goals = torch.from_numpy(np.require(goals, None, ["C", "W"])).to(self._device)
 
