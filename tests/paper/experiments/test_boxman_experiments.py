@@ -340,7 +340,54 @@ def test_claims_hold_for_perfect_networks_and_fail_for_others(
     assert all(holds for where, holds in good.items() if where not in (touch, lossless))
     assert not good[lossless]  # networks that lose nothing outweigh nothing
     bad = claims_of(blank_results)
-    assert not any(bad[where] for where in ("Fig. 4", "Fig. 5", "Fig. 6", touch))
+    dips = "Supplement, Figs. 11 to 13"
+    assert not any(bad[where] for where in ("Fig. 4", "Fig. 5", "Fig. 6", dips, touch))
+
+
+def test_only_values_that_were_learned_show_dips(perfect_values, blank_results):
+    """Independently: who has touched one wanted object cannot get to another any more."""
+    tables = perfect_values.tables
+    touched, objects = tables["boxman_values_touched"], tables["boxman_values_objects"]
+    wanted = {
+        task: {r["object"] for r in objects.where(setting="touch").rows() if task in words(r)}
+        for task in BASE["touch"]
+    }
+    pairs = {(t, a, b) for t, some in wanted.items() for a in some for b in some if a != b}
+    assert {(r["task"], r["touched"], r["goal"]) for r in touched.rows()} == pairs
+    assert np.allclose(touched["after"], LOW + 2)  # never, and what it would have paid
+    assert (touched["beside"] - touched["after"] > 1.0).all()
+    for kind in ("beside", "after"):
+        assert np.allclose(touched[kind], touched[f"exact_{kind}"])
+    blank = blank_results["boxman_values"].tables["boxman_values_touched"]
+    assert blank["met"].all()  # it is given the goals, but has learned nothing about them
+    assert np.abs(blank["beside"] - blank["after"]).max() < 0.2
+
+
+def words(row):
+    return row["wanted_by"].split(" ; ")
+
+
+def test_goals_that_a_network_never_met_are_named(blank_results):
+    objects = blank_results["boxman_values"].tables["boxman_values_objects"]
+    for row in objects.where(setting="touch").rows():
+        base = [task for task in words(row) if task in BASE["touch"]]
+        assert row["met_by"].split(" ; ") == (base or [""])
+    assert set(objects.where(setting="fixed")["met_by"].tolist()) == {"blue ; square ; purple"}
+
+
+def test_how_often_networks_were_trained_is_what_the_documents_say():
+    root = Path(__file__).parents[3]
+    seeds, paper, changes = (
+        load(name, root / "results" / "deep").table
+        for name in ("boxman_seeds", "boxman_paper_seeds", "boxman_paper_changes")
+    )
+    assert (seeds.n_rows, paper.n_rows) == (5, 1)
+    assert changes.n_rows == len(changes.distinct("undone"))
+    index, guide = ((root / name).read_text() for name in ("PAPER.md", "docs/reproduce.md"))
+    assert "Each of these scores is of one training, with one seed." in index
+    assert "trained in full with one seed" in index and "against five of `fast`" in index
+    assert "five seeds of the networks, and one of the paper's own network" in guide
+    assert "one run each" in guide
 
 
 def test_a_single_failure_in_fig_5_is_enough(evaluated, perfect_values):

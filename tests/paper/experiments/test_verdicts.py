@@ -15,7 +15,7 @@ from taskalgebra.paper.experiments import algorithm, theorems
 from taskalgebra.paper.experiments.suite import EXPERIMENTS
 from taskalgebra.paper.results import provenance
 from taskalgebra.paper.results.labels import CORRECTED, PRINTED
-from taskalgebra.paper.results.record import Table
+from taskalgebra.paper.results.record import Result, Table
 
 HOLDS = Claim("Fig. 1", "one", "two", Verdict.HOLDS, figures=("a", "b"))
 PART = Claim("Fig. 2", "x, “y” & <z>", "1 of 2", Verdict.PART, "because", ("a",))
@@ -40,7 +40,7 @@ def test_claims_are_read_as_they_were_written(tmp_path):
 def test_questions_are_asked_where_their_results_are_there():
     asked = Question(("here",), lambda result: [HOLDS], ("a", "b"))
     other = Question(("here", "missing"), lambda *results: pytest.fail("not asked"))
-    assert answer([other, asked], {"here": None}) == [HOLDS]
+    assert answer([other, asked], {"here": Result("here", {}, {})}) == [HOLDS]
 
 
 def test_every_question_is_about_known_figures():

@@ -72,8 +72,9 @@ SUPPLEMENT: tuple[Figure, ...] = (
         Picture(
             "supplement_touch_extended_values",
             "boxman_values",
-            "Maps of values for purple, blue and square on one random layout: high at "
-            "desired objects, with deep dips at the others.",
+            "Maps of values for purple, blue and square on one random layout: high around a "
+            "wanted object, with deep dips on the other wanted ones, and grey for objects that "
+            "the task never meets.",
             {"setting": TOUCH},
         ),
         Question(("boxman_values",), boxman.dips),

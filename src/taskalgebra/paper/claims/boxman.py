@@ -8,15 +8,19 @@ to.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from taskalgebra.paper.claims.verdicts import CLOSE, Claim, Verdict, judged
+from taskalgebra.paper.claims.verdicts import CLOSE, FAR, Claim, Verdict, judged
 from taskalgebra.paper.results.labels import FIXED, TOUCH
 from taskalgebra.paper.results.record import Result
 
-FAR = 2.0
-"""One loss far outweighs another when it is this many times as large."""
+LARGE = 0.5
+"""A dip in values is large when it is at least as deep as the cost of five steps."""
+OR, AND, XOR = "blue | square", "blue & square", "blue ^ square"
+PAPER = "paper"
+"""The name of the paper's network in results."""
 
 
 Row = dict[str, Any]
@@ -26,23 +30,38 @@ def _all(rows: list[Row], good: Callable[[Row], bool]) -> tuple[Verdict, str]:
     """The verdict of a claim about several tasks, one per row, and which of them are the reason."""
     bad = [row["task"] for row in rows if not good(row)]
     n, total = len(rows) - len(bad), len(rows)
+    if not rows:
+        return Verdict.of(0, 0), "The tasks that it speaks of were not measured."
     return Verdict.of(n, total), f"True of {n} of {total} tasks; not of {', '.join(bad)}."
+
+
+def _named(rows: list[Row], *tasks: str) -> list[Row]:
+    """The rows of the tasks that a claim names; a task that was not measured has nothing else."""
+    found = {row["task"]: row for row in rows}
+    return [found.get(task, {"task": task}) for task in tasks]
+
+
+def _episodes(rows: list[Row], of: str = "episodes") -> str:
+    """How many episodes were played of every task."""
+    counts = sorted({row["episodes"] for row in rows}) or [0]
+    return f"{' to '.join(f'{n:,}' for n in counts[:: max(1, len(counts) - 1)])} {of}"
 
 
 def _near(what: str) -> Callable[[Row], bool]:
     """Whether a task earns this on average, to within a step."""
-    return lambda row: bool(row["mean"] >= row[what] - CLOSE)
+    return lambda row: "mean" in row and bool(row["mean"] >= row[what] - CLOSE)
 
 
 def extended_values(result: Result) -> Iterator[Claim]:
     """Fig. 4: values of the base tasks against exact ones."""
     errors = result.tables["boxman_values_errors"].where(setting=FIXED)
+    n_goals = result.tables["boxman_values_objects"].where(setting=FIXED).n_rows
     base = [row for row in errors.rows() if " " not in row["task"]]
     yield judged(
         "Fig. 4",
         "The agent learns how to achieve all goals, and how desirable each of them is.",
         "; ".join(
-            f"{row['task']}: |V̄ − V̄*| over cells and all six goals is "
+            f"{row['task']}: |V̄ − V̄*| over cells and {n_goals} goals is "
             f"{row['mean_error']:.3f} on average, at most {row['largest_error']:.3f}"
             for row in base
         ),
@@ -52,92 +71,79 @@ def extended_values(result: Result) -> Iterator[Claim]:
 
 def composition(returns: Result) -> Iterator[Claim]:
     """Fig. 5: compositions from every start."""
-    rows = returns.table.where(setting=FIXED, kind="composed").rows()
+    rows = _named(returns.table.where(setting=FIXED, kind="composed").rows(), OR, AND, XOR)
     yield judged(
         "Fig. 5",
         "By composing extended values of blue and square, we can act optimally in OR, AND and "
         "XOR with no further learning.",
         "; ".join(
-            f"{row['task']}: {row['optimal_episodes']} of {row['episodes']} starts optimal"
+            f"{row['task']}: {row.get('optimal_episodes', 0)} of {row.get('episodes', 0)} starts "
+            f"optimal"
             for row in rows
         ),
-        *_all(rows, lambda row: row["optimal_episodes"] == row["episodes"]),
+        *_all(rows, lambda row: row.get("optimal_episodes") == row.get("episodes", 0) > 0),
     )
 
 
 def _summary(row: Row) -> str:
+    if "mean" not in row:
+        return f"{row['task']} was not played"
     failed = f", {row['failures']} of {row['episodes']} failed" if row["failures"] else ""
     return f"{row['task']} {row['mean']:.3f} of {row['optimum']:.3f}{failed}"
 
 
 def returns(result: Result, setting: str, where: str) -> Iterator[Claim]:
     """Fig. 6 and the footnote on random objects: mean returns of a setting."""
-    rows = result.table.where(setting=setting).rows()
+    rows, near = result.table.where(setting=setting).rows(), _near("optimum")
     yield judged(
         where,
         "Composed tasks earn on average what the best policy earns, to within a step, as do "
         "the base tasks.",
-        f"{rows[0]['episodes']:,} {'starts' if setting == FIXED else 'episodes'}: "
+        f"{_episodes(rows, 'starts' if setting == FIXED else 'episodes')}: "
         + "; ".join(_summary(row) for row in rows),
-        *_all(rows, _near("optimum")),
+        *_all(rows if {row["kind"] for row in rows} == {"base", "composed"} else [], near),
     )
 
 
 def dips(result: Result) -> Iterator[Claim]:
-    """By touch an agent cannot reach an object that its task does not desire."""
-    objects = result.tables["boxman_values_objects"].where(setting=TOUCH).rows()
-    base = [task for task in result.table.where(setting=TOUCH).distinct("task") if " " not in task]
-    desired: list[float] = []
-    others: list[float] = []
-    for task in base:
-        cells = result.table.where(setting=TOUCH, task=task)
-        for row in objects:
-            best = float(cells[f"learned {row['object']}"].max())
-            (desired if task in row["wanted_by"].split(" ; ") else others).append(best)
+    """By touch an agent that has touched one object can no longer reach another.
+
+    Only values that were learned count: those of objects that the network met in training.
+    """
+    rows = result.tables["boxman_values_touched"].where(setting=TOUCH).rows()
+    depths = [row["beside"] - row["after"] for row in rows if row["met"]]
+    good = sum(depth >= LARGE for depth in depths)
+    fall = f"falls by at least {min(depths):.2f}" if depths else "was never learned"
     yield judged(
         "Supplement, Figs. 11 to 13",
         "Where touching ends the episode, other objects can no longer be reached: extended "
         "values show large dips.",
-        f"of three base tasks, the best value of an object that is wanted is at least "
-        f"{min(desired):.2f}; of the others at most {max(others):.2f}",
-        min(desired) > max(others),
-        "Some object that is not wanted seems as good as one that is.",
+        f"of {len(rows)} pairs of objects that one base task wants, {len(depths)} were met in "
+        f"training; where the one is touched, the value of the other {fall}",
+        Verdict.of(good, len(rows)),
+        f"In {len(rows) - good} of {len(rows)} pairs the value was not learned or falls by less "
+        f"than {LARGE:.1f}, the cost of five steps.",
     )
 
 
 def touch(result: Result) -> Iterator[Claim]:
     """Fig. 14: returns by touch, against the optimum and exact composition."""
     rows = result.table.where(setting=TOUCH).rows()
-    composed = [row for row in rows if row["kind"] == "composed"]
-    verdict, bad = _all(rows, _near("optimum"))
-    ceiling = ", ".join(f"{row['task']} {row['score_of_exact']:.3f}" for row in composed)
-    reached = ", ".join(f"{row['task']} {row['score_to_exact']:.3f}" for row in composed)
-    lost_anyway = sum(row["optimum"] - row["exact_composition"] for row in composed)
-    lost_by_networks = sum(row["exact_composition"] - row["mean"] for row in composed)
-    far_outweighs = lost_by_networks >= FAR * lost_anyway
+    found = [row for row in rows if row["kind"] == "composed"]
+    composed = _named(found, "purple | blue", AND, XOR)
+    verdict, bad = _all(composed, _near("optimum"))
+    ceiling = ", ".join(f"{row['task']} {row['score_of_exact']:.3f}" for row in found)
+    reached = ", ".join(f"{row['task']} {row['score_to_exact']:.3f}" for row in found)
     yield judged(
         "Supplement, Fig. 14",
         "Extended values can still be used for zero-shot composition when terminal states "
         "differ between tasks: composed tasks earn the optimum, to within a step.",
-        f"{rows[0]['episodes']:,} episodes: " + "; ".join(_summary(row) for row in rows),
+        f"{_episodes(rows)}: " + "; ".join(_summary(row) for row in rows),
         verdict,
         f"{bad} Even exact values of the base tasks do not "
         f"always compose to the optimum here; they earn these shares of it: {ceiling}.",
     )
-    yield judged(
-        "Supplement, end of the section on function approximation",
-        "Errors due to the violated assumptions are far outweighed by errors due to "
-        "function approximation.",
-        f"return lost by composing exact values, summed over {len(composed)} composed tasks: "
-        f"{lost_anyway:.3f}; networks lose {abs(lost_by_networks):.3f} "
-        f"{'more' if lost_by_networks >= 0.0 else 'less'}",
-        Verdict.HOLDS
-        if far_outweighs
-        else Verdict.PART
-        if lost_by_networks > lost_anyway
-        else Verdict.FAILS,
-        _outweighed(lost_anyway, lost_by_networks),
-    )
+    yield _approximation(found)
     yield judged(
         "Ours: Fig. 14 against exact composition",
         "Networks earn what exact values of the base tasks compose to, to within a step.",
@@ -147,14 +153,35 @@ def touch(result: Result) -> Iterator[Claim]:
     )
 
 
-def _outweighed(lost_anyway: float, lost_by_networks: float) -> str:
+def _approximation(composed: list[Row]) -> Claim:
+    """What networks lose, against what is lost by composing exact values."""
+    anyway = sum(row["optimum"] - row["exact_composition"] for row in composed)
+    networks = sum(row["exact_composition"] - row["mean"] for row in composed)
+    names = sorted({row["network"] for row in composed})
+    theirs = names == [PAPER]
+    other = f", here of another network than the paper's: {', '.join(names) or 'none'}"
+    far = networks > 0.0 and networks >= FAR * anyway
+    part = networks > max(0.0, anyway)
+    return judged(
+        "Supplement, end of the section on function approximation",
+        "Errors due to the violated assumptions are far outweighed by errors due to "
+        f"function approximation{'' if theirs else other}.",
+        f"return lost by composing exact values, summed over {len(composed)} composed tasks: "
+        f"{anyway:.3f}; networks lose {abs(networks):.3f} "
+        f"{'more' if networks >= 0.0 else 'less'}",
+        Verdict.HOLDS if far else Verdict.PART if part else Verdict.FAILS,
+        _outweighed(anyway, networks)
+        + ("" if theirs else " This says nothing of the paper's own network."),
+    )
+
+
+def _outweighed(anyway: float, networks: float) -> str:
     """Why errors of networks do not far outweigh those of the violated assumptions."""
-    if lost_anyway <= 0.0:
-        return "Nothing is lost."
-    if lost_by_networks <= 0.0:
+    if networks <= 0.0:
         return "These networks lose nothing beyond what the violation does."
+    times = networks / anyway if anyway > 0.0 else math.inf
     return (
-        f"The networks lose {lost_by_networks / lost_anyway:.1f} times what the violation does; "
+        f"The networks lose {times:.1f} times what the violation does; "
         f"it is called far where it is {FAR:.0f} times or more. The better the networks, the less "
         f"this is so."
     )
@@ -165,7 +192,7 @@ def trajectories(result: Result) -> Iterator[Claim]:
     episodes = result.tables["boxman_trajectories_episodes"].where(setting=TOUCH)
     ended: list[Row] = [
         {"task": task, "success": episodes.where(task=task)["success"]}
-        for task in episodes.distinct("task")
+        for task in ("purple | blue", AND, XOR)
     ]
     yield judged(
         "Supplement, Fig. 15",
@@ -175,7 +202,7 @@ def trajectories(result: Result) -> Iterator[Claim]:
             f"{row['task']}: {row['success'].sum()} of {row['success'].size} trajectories end there"
             for row in ended
         ),
-        *_all(ended, lambda row: bool(row["success"].all())),
+        *_all(ended, lambda row: row["success"].size > 0 and bool(row["success"].all())),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
+from taskalgebra.paper.claims.verdicts import FAR, Claim, Verdict, judged
 from taskalgebra.paper.results.labels import ADDED, EXTENDED, ONE_TASK, OURS, PAPER, PLAIN
 from taskalgebra.paper.results.record import Result, Table
 
@@ -21,28 +21,38 @@ LINEAR = 0.995
 def rewards(result: Result) -> Iterator[Claim]:
     """Fig. 1: what ∧ pays where the average pays too."""
     table, r_empty = result.table, result.config["r_empty"]
-    outside = table["conjunction"] == r_empty
-    paid = float((table["average"][outside] > r_empty).mean())
+    outside = ~((table["left"] > r_empty) & (table["down"] > r_empty))
+    both, average = (
+        int((table[name][outside] > r_empty).sum()) for name in ("conjunction", "average")
+    )
+    n = int(outside.sum())
     yield judged(
         "Fig. 1",
         "Averaging rewards, unlike ∧, pays in regions that are not in the intersection.",
-        f"of the plane outside the intersection, ∧ pays in 0 %, the average in {100 * paid:.0f} %",
-        paid > 0,
-        "The average pays nowhere outside the intersection either.",
+        f"of the plane outside the intersection, ∧ pays in {_percent(both, n)}, the average in "
+        f"{_percent(average, n)}",
+        both == 0 < average,
+        "∧ pays outside the intersection too."
+        if both
+        else "The average pays nowhere outside the intersection either.",
     )
+
+
+def _percent(some: int, n: int) -> str:
+    return f"{100 * some / n:.0f} %" if n else "nothing"
 
 
 def composition(result: Result) -> Iterator[Claim]:
     """Fig. 2: composed tables against planned ones."""
     errors = result.tables["composition_errors"].where(rewards="sparse")
-    worst = float(errors["largest_error"].max())
+    worst, n = float(errors["largest_error"].max(initial=0.0)), errors.n_rows
     yield judged(
         "Fig. 2",
         "Extended values of L and T are learned optimally; ∨, ∧, xor and nor of them are "
         "optimal without further learning.",
-        f"largest |Q̄ − Q̄*| over the six tables: {worst:.1g}",
-        worst <= 1e-9,
-        "A table differs from the planned one by more than 1e-9.",
+        f"largest |Q̄ − Q̄*| over {n} tables: {worst:.1g}",
+        worst <= 1e-9 and n == 6,
+        f"A table differs from the planned one by more than 1e-9, or there are not six: {n}.",
     )
 
 
@@ -57,7 +67,8 @@ def sixteen_tasks(result: Result) -> Iterator[Claim]:
         f"{optimal:,} of {table.n_rows:,} composed policies ({seeds} seeds × {tasks} tasks) "
         f"are optimal from every start",
         Verdict.of(optimal, table.n_rows) if tasks == 16 else Verdict.FAILS,
-        f"{table.n_rows - optimal:,} of {table.n_rows:,} policies of {tasks} tasks lose.",
+        f"{table.n_rows - optimal:,} of {table.n_rows:,} policies of {tasks} tasks lose; there "
+        f"are 16 tasks.",
     )
 
 
@@ -106,66 +117,103 @@ def samples(result: Result) -> Iterator[Claim]:
 def n_tasks(result: Result) -> Iterator[Claim]:
     """Fig. 3b: both formulas against the count."""
     table = result.table
-    counted = table["algebra_counted"] >= 0
-    agree = all(
-        np.array_equal(table[name][counted], table[f"{name}_counted"][counted])
-        for name in ("disjunction", "algebra")
+    rows = [row for row in table.rows() if row["algebra_counted"] >= 0]
+    formulas: dict[str, Callable[[int], int]] = {
+        "disjunction": lambda k: 2**k - 1,
+        "algebra": lambda k: 2 ** (2**k),
+    }
+    agree = bool(rows) and all(
+        row[name] == row[f"{name}_counted"] == formula(row["learned"])
+        for row in rows
+        for name, formula in formulas.items()
     )
-    most = int(table["learned"][counted].max())
-    n = table["algebra_counted"][counted].max()
+    learned = ", ".join(str(row["learned"]) for row in rows) or "none"
+    n = max((row["algebra_counted"] for row in rows), default=0)
     yield judged(
         "Fig. 3b",
         "From K tasks, disjunction solves 2^K − 1 and the Boolean algebra 2^(2^K).",
-        f"counted for K = 1 to {most}, where the algebra has {n:,}: both formulas "
+        f"counted for K = {learned}, where the algebra has up to {n:,}: both formulas "
         f"{'agree' if agree else 'DISAGREE'}",
         agree,
-        "A formula and the count differ.",
+        "A formula and the count differ, or nothing was counted.",
     )
 
 
-def _base_tasks_of(goals: Table) -> list[str]:
-    """The base tasks of a table of labels, which must tell all goals apart."""
+def _base_tasks_of(goals: Table) -> int | None:
+    """How many base tasks of a table of labels are needed to tell all goals apart.
+
+    None if they do not tell them apart.  Those that can be left out are.
+    """
     names = [name for name in goals if name not in ("goal", "row", "column")]
-    labels = np.stack([goals[name] for name in names], axis=1)
-    if len(np.unique(labels, axis=0)) != goals.n_rows:
-        raise ValueError(f"the base tasks {names} do not tell {goals.n_rows} goals apart")
-    return names
+
+    def apart(some: list[str]) -> bool:
+        labels = np.stack([goals[name] for name in some] or [np.zeros(goals.n_rows)], axis=1)
+        return len(np.unique(labels, axis=0)) == goals.n_rows > 0
+
+    if not apart(names):
+        return None
+    for name in tuple(names):
+        others = [other for other in names if other != name]
+        names = others if apart(others) else names
+    return len(names)
 
 
 def n_base_tasks(layout: Result) -> Iterator[Claim]:
     """Fig. 3c and Section 4.2: how many base tasks tell the goals apart."""
-    needed = {k: len(_base_tasks_of(layout.tables[f"layout_{k}_goals"])) for k in (4, 40)}
+    needed = {k: _base_tasks_of(layout.tables[f"layout_{k}_goals"]) for k in (4, 40)}
     formula = {k: math.floor(math.log2(k)) + 1 for k in needed}
-    right = sum(formula[k] == needed[k] for k in needed)
+    least = {k: math.ceil(math.log2(k)) for k in needed}
+    many, goals = needed[40], layout.tables["layout_40_goals"].n_rows
+    told = many is not None and goals == 40
     yield judged(
         "Fig. 3c",
         "With 40 goals only 7 base tasks must be learned, as opposed to 40 for disjunction.",
-        f"{needed[40]} suffice: they tell all 40 goals apart, where one fewer tell only "
-        f"{2 ** (needed[40] - 1)}",
-        Verdict.HOLDS if needed[40] == 7 else Verdict.PART,
-        f"Far fewer than 40 are needed, but the number is {needed[40]}. The 7 of the "
-        f"caption is neither needed nor what the formula of the text gives, {formula[40]}.",
+        f"{many} suffice: they tell all {goals} goals apart, and none of them can be left out"
+        if many is not None
+        else f"the base tasks do not tell {goals} goals apart",
+        Verdict.HOLDS
+        if told and many == 7
+        else Verdict.PART
+        if told and many is not None and FAR * many <= goals
+        else Verdict.FAILS,
+        f"Far fewer than 40 are needed, but the number is {many}. The 7 of the caption is neither "
+        f"this nor what the formula of the text gives, {formula[40]}."
+        if told and many is not None and FAR * many <= goals
+        else "Far fewer than 40 base tasks do not suffice.",
     )
     yield judged(
         "Section 4.2",
         "For K goals, ⌊log₂ K⌋ + 1 base tasks are needed.",
-        "; ".join(f"K = {k}: formula {formula[k]}, needed {needed[k]}" for k in needed),
-        Verdict.HOLDS if right == len(needed) else Verdict.PART,
+        "; ".join(f"K = {k}: formula {formula[k]}, needed {n}" for k, n in needed.items()),
+        Verdict.HOLDS if needed == formula else Verdict.PART if needed == least else Verdict.FAILS,
         "The number is logarithmic in K, but it is ⌈log₂ K⌉. The formula gives one too many "
-        "where K is a power of two; the paper itself uses 2 base tasks for 4 goals.",
+        "where K is a power of two; the paper itself uses 2 base tasks for 4 goals."
+        if needed == least
+        else f"Needed are neither these nor ⌈log₂ K⌉, {least}.",
     )
+
+
+def _for_all_tasks(result: Result, learner: str) -> tuple[float, int, int]:
+    """The mean over runs of the samples for all tasks together, their number, and that of runs."""
+    rows = result.table.where(learner=learner)
+    runs, tasks = len(rows.distinct("run")), len(rows.distinct("task"))
+    return float(rows["steps"].sum()) / max(1, runs), tasks, runs
 
 
 def forty_goals(result: Result) -> Iterator[Claim]:
     """Fig. 3c: samples of both learners with 40 goals."""
-    plain, extended = _totals(result, PLAIN), _totals(result, EXTENDED)
+    plain, n_plain, _ = _for_all_tasks(result, PLAIN)
+    extended, n_extended, runs = _for_all_tasks(result, EXTENDED)
+    measured = f"{extended:,.0f} steps for {n_extended} tasks against {plain:,.0f} for {n_plain}, "
+    measured += f"the mean of {runs} runs"
+    if 0 < extended < plain:
+        measured += f": {plain / extended:.1f} times fewer"
     yield judged(
         "Fig. 3c",
         "With 40 goals, extended values need fewer samples for all tasks than regular values.",
-        f"{extended[-1]:,.0f} steps for {extended.size} tasks against {plain[-1]:,.0f} for "
-        f"{plain.size}: {plain[-1] / extended[-1]:.1f} times fewer",
-        bool(extended[-1] < plain[-1]),
-        "They need more.",
+        measured,
+        0 < extended < plain and n_plain == 40,
+        "They do not need fewer, or not all tasks were learned.",
     )
 
 
@@ -185,12 +233,14 @@ def any_of_forty(result: Result) -> Iterator[Claim]:
 def fewer_samples(result: Result) -> Iterator[Claim]:
     """The paper's conclusion asks for fewer samples; this is our answer, not a claim of theirs."""
     steps = result.table.where(kind=ADDED, idea=OURS)["steps"]
-    one = result.table.where(kind=PAPER, idea=ONE_TASK)["steps"].mean()
+    one = result.table.where(kind=PAPER, idea=ONE_TASK)["steps"]
+    many, single = (float(some.sum()) / max(1, some.size) for some in (steps, one))
+    most, within = int(steps.max(initial=0)), int((steps <= 2000).sum())
     yield judged(
         "Ours: fewer samples",
         "All 2^40 tasks of the 40-goal world are mastered exactly in at most 2,000 steps.",
-        f"{steps.mean():,.0f} ± {steps.std():,.0f} steps over {steps.size} runs; plain "
-        f"Q-learning needs {one:,.0f} for one single-goal task",
-        bool(steps.mean() <= 2000),
-        "The mean is above 2,000 steps.",
+        f"at most {most:,} steps in each of {steps.size} runs, {many:,.0f} on average; plain "
+        f"Q-learning needs {single:,.0f} on average for one single-goal task",
+        within == steps.size > 0,
+        f"{steps.size - within} of {steps.size} runs need more.",
     )

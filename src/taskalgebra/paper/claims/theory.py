@@ -62,11 +62,18 @@ def theorems(result: Result) -> Iterator[Claim]:
         for row in printed:
             words.append(f"outside the proof: {row['broken']} of {row['equations']} broken")
         broken = sum(row["broken"] for row in covered)
-        holds = Verdict.PART if any(row["broken"] for row in printed) else Verdict.HOLDS
+        outside = any(row["broken"] for row in printed)
+        holds = Verdict.PART if outside else Verdict.HOLDS
+        untried = [i for i in items if not sum(r["equations"] for r in covered if r["item"] == i)]
+        reason = why or "Broken outside of what its proof covers."
+        if broken:
+            reason = f"{broken:,} equations are broken."
+        elif untried:
+            reason = f"No equation was tried of: {', '.join(untried)}."
         yield judged(
             where,
             statement,
             "; ".join(words),
-            Verdict.FAILS if broken else holds,
-            f"{broken:,} equations are broken." if broken else why,
+            Verdict.FAILS if broken or untried else holds,
+            reason,
         )

@@ -3,6 +3,9 @@
 A verdict has three levels.  A claim *holds* where it holds as stated.  It holds *in part* where it
 holds for the larger part of what it speaks of, or with a correction that keeps its point.  Else it
 does *not* hold.  Where it does not hold in full, the reason is given.
+
+Every verdict can go either way: for each claim there is a result that refutes it.  Nothing follows
+from a result that is empty, or that holds NaN: such claims do not hold.
 """
 
 from __future__ import annotations
@@ -13,11 +16,15 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+import numpy as np
+
 from taskalgebra import files
 from taskalgebra.paper.results.record import Result, Table
 
 CLOSE = 0.1
 """The cost of one step: a mean return this near to the optimum is *very close* to it."""
+FAR = 2.0
+"""A number is *far* larger than another when it is this many times as large."""
 
 
 class Verdict(StrEnum):
@@ -85,7 +92,7 @@ def judged(where: str, claim: str, measured: str, verdict: Verdict | bool, reaso
 
     A bool is for claims that cannot hold in part.
     """
-    if isinstance(verdict, bool):
+    if not isinstance(verdict, Verdict):
         verdict = Verdict.HOLDS if verdict else Verdict.FAILS
     return Claim(where, claim, measured, verdict, "" if verdict is Verdict.HOLDS else reason)
 
@@ -103,11 +110,22 @@ class Question:
 def answer(questions: Sequence[Question], results: Mapping[str, Result]) -> list[Claim]:
     """The claims that can be judged from these results, in the order of the questions."""
     return [
-        replace(claim, figures=question.figures)
+        _sound(replace(claim, figures=question.figures), [results[name] for name in question.needs])
         for question in questions
         if set(question.needs) <= set(results)
         for claim in question.judge(*(results[name] for name in question.needs))
     ]
+
+
+def _sound(claim: Claim, results: Iterable[Result]) -> Claim:
+    """The claim, which does not hold if a result holds NaN: comparisons with it mean nothing."""
+    for result in results:
+        for name, table in result.tables.items():
+            for column, values in table.items():
+                if values.dtype.kind == "f" and np.isnan(values).any():
+                    reason = f"The result has no number in some rows of {column!r} of {name}."
+                    return replace(claim, verdict=Verdict.FAILS, reason=reason)
+    return claim
 
 
 def save(claims: Sequence[Claim], directory: Path) -> None:

@@ -34,7 +34,7 @@ def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
         for k, goal in enumerate(shown.goals):
             right, up = (k % 3) * (small + INNER), (1 - k // 3) * (small + INNER)
             axes = sheet.axes(x + right, rows[0] + up, small)
-            image = shown.draw_goal(axes, task, goal, size=3.9)
+            shown.draw_goal(axes, task, goal, size=3.9)
         shown.draw_surface(sheet, x, rows[1] + SURFACE / 2 - COLUMN / 2 - 0.05, COLUMN, task)
         _trajectories(sheet.axes(x, rows[2], COLUMN), trajectories, setting, task)
         (row,) = shown.errors.where(task=task).rows()
@@ -50,8 +50,10 @@ def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
     ):
         sheet.text(0.3, y, text, rotation=90, ha="center", size=11)
     words = "Composed from networks of the base tasks, with no further learning"
+    if shown.touched.n_rows:
+        words += "; grey: goals that these networks never met in training"
     sheet.text(LEFT, height - 0.24, words, size=12)
-    sheet.bar(width - RIGHT + 0.14, rows[0], 0.16, maps, image)
+    sheet.bar(width - RIGHT + 0.14, rows[0], 0.16, maps, shown.scale)
     sheet.bar(width - RIGHT + 0.14, rows[1] + 0.2, 0.16, SURFACE - 0.4, shown.scale_of_v)
     return sheet.figure
 

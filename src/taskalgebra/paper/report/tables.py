@@ -87,7 +87,7 @@ def networks(directory: Path) -> list[Markup]:
     """Training seeds and undone changes, where they were measured."""
     tables = []
     for name, title in (
-        ("boxman_seeds", "The fast preset, trained with several seeds"),
+        ("boxman_seeds", "The fast preset"),
         ("boxman_paper_seeds", "The paper's own network"),
     ):
         if (result := _maybe(name, directory)) is not None:
@@ -101,7 +101,7 @@ def networks(directory: Path) -> list[Markup]:
                 }
                 for row in result.table.rows()
             ]
-            tables.append(table(rows, caption=title))
+            tables.append(table(rows, caption=f"{title}; seeds: {len(rows)}"))
     if (result := _maybe("boxman_paper_changes", directory)) is not None:
         rows = [
             {
@@ -111,7 +111,10 @@ def networks(directory: Path) -> list[Markup]:
             }
             for row in result.table.rows()
         ]
-        caption = "The paper's network with single changes of ours undone, task blue"
+        undone = result.table["undone"].tolist()
+        runs = max(map(undone.count, undone), default=0)
+        caption = "The paper's network with single changes of ours undone, task blue; "
+        caption += f"runs of each: {runs}"
         tables.append(table(rows, caption=caption))
     return tables
 

@@ -42,7 +42,7 @@ class ExactSkills:
         self, world: Boxman, tasks: Mapping[str, Task], codes: Codes, v_min: float
     ) -> None:
         """Find the best ways to all objects."""
-        space = world.space
+        space, self.v_min = world.space, v_min
         if world.shared_absorbing:
             returns = returns_by_pick_up(world, codes, v_min)
             self.values = {n: returns + task.goal_reward[:, None] for n, task in tasks.items()}

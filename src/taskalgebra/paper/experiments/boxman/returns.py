@@ -23,6 +23,7 @@ from taskalgebra.paper.experiments.boxman.settings import (
     SETTINGS,
     exact_skills,
     expression_text,
+    network_name,
     world_of,
 )
 from taskalgebra.paper.experiments.boxman.tables import (
@@ -76,6 +77,7 @@ def run(
     done = 0.0
     for name, own in skills.items():
         setting, world = SETTINGS[name], world_of(own)
+        network = network_name(own)
         codes = starts(world, config.episodes, config.seed)
         agents = [own[expression_text(task)] for task in setting.tasks]
         if world.shared_absorbing:  # any set of objects is a task
@@ -95,7 +97,7 @@ def run(
         for text, agent, outcome in zip(setting.tasks, agents, outcomes, strict=False):
             ceiling = play_table(world, codes, agent.task, exact.q_bar(agent.expression))
             kind = "base" if text in setting.base else "composed"
-            named = {"setting": name, "task": text, "kind": kind}
+            named = {"setting": name, "task": text, "kind": kind, "network": network}
             rows.append({**named, **_figures(world, outcome), **_compared(outcome, ceiling)})
             counts += _counts((name, text), outcome, ceiling)
         for i in range(len(setting.tasks), len(agents)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.family import NetworkFamily
+from taskalgebra.learning.deep.networks import name_of
 from taskalgebra.paper.experiments.boxman.exact import ExactSkills
 from taskalgebra.paper.results.labels import FIXED, RANDOM, TOUCH
 from taskalgebra.skills import SHIPPED_AT, store
@@ -61,6 +62,12 @@ def world_of(skills: Skills) -> Boxman:
     if not isinstance(skills.env, Boxman):
         raise ValueError(f"{skills!r} are not networks that play Boxman")
     return skills.env
+
+
+def network_name(skills: Skills) -> str:
+    """The name of the network that skills are read from."""
+    assert isinstance(skills.family, NetworkFamily)
+    return name_of(skills.family.network) or "a network of the user's own"
 
 
 def exact_skills(skills: Skills, codes: Codes) -> ExactSkills:

@@ -3,6 +3,10 @@
 The agent is put on every cell of one layout.  For each task and goal the table has the largest
 value over actions, V̄(s, g), and the largest over goals, V(s), both of networks and of exact values.
 By touch the exact values are those of the exact composition (`boxman.exact`).
+
+By touch a base task ends with the objects that it wants, so that an agent that has touched one
+cannot reach the others any more.  There the values of the others dip; `boxman_values_touched` has
+V̄(s, g) beside the touched object and after it was touched.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.boxman.board import Codes
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.learning.deep.threads import one_thread
@@ -21,13 +25,17 @@ from taskalgebra.paper.experiments.boxman.tables import play_table, screens, sta
 from taskalgebra.paper.results.labels import FIXED, TOUCH
 from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.skills.skills import Skills
+from taskalgebra.skills.skills import Agent, Skills
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import q_bars
 
 NAME = "boxman_values"
 SHOWN = (FIXED, TOUCH)
+OF_TOUCHED = (
+    *("setting", "task", "touched", "goal", "met"),
+    *("beside", "after", "exact_beside", "exact_after"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,15 @@ def run(
     """Run the experiment.
 
     The main table has one row per setting, task and cell.  `boxman_values_objects` says where the
-    objects lie, and which tasks desire them; `boxman_values_errors` compares with exact values.
+    objects lie, which tasks desire them, and which base tasks met them in training: the values of
+    others were not learned.  `boxman_values_errors` compares with exact values.
+    `boxman_values_touched` has one row per base task that ends by touch and per pair of objects
+    that it wants.
     """
     cells: list[tuple[object, ...]] = []
     objects: list[tuple[object, ...]] = []
     errors: list[dict[str, object]] = []
+    touched: list[tuple[object, ...]] = []
     names: tuple[str, ...] = ()
     for name in SHOWN:
         own, setting = skills[name], SETTINGS[name]
@@ -67,6 +79,9 @@ def run(
             cells += _cells(world, (name, text), q_bar, best)
             off = _errors(world, code, agent.task, q_bar, best)
             errors.append({"setting": name, "task": text, **off})
+            if world.by_touch and text in setting.base:
+                met = own.family.met[list(own.tasks).index(text)]
+                touched += _touched(world, code, (name, text), agent, met, q_bar, best, exact.v_min)
         for number, place in enumerate(code[0, 2:].tolist()):
             row, column = world.board.cells[place].tolist()
             desiring = [
@@ -74,7 +89,11 @@ def run(
                 for text, agent in zip(setting.tasks, agents, strict=True)
                 if world.desired_goals(agent.task)[number]
             ]
-            objects.append((name, names[number], row, column, " ; ".join(desiring)))
+            met_by = [
+                text for text, met in zip(own.tasks, own.family.met, strict=True) if met[number]
+            ]
+            both = (" ; ".join(desiring), " ; ".join(met_by))
+            objects.append((name, names[number], row, column, *both))
     per_goal = [f"{kind} {goal}" for kind in ("learned", "exact") for goal in (*names, "max")]
     where = ("setting", "task", "row", "column")
     return Result(
@@ -83,9 +102,10 @@ def run(
         {
             NAME: Table.of_rows((*where, "action", *per_goal), cells),
             f"{NAME}_objects": Table.of_rows(
-                ("setting", "object", "row", "column", "wanted_by"), objects
+                ("setting", "object", "row", "column", "wanted_by", "met_by"), objects
             ),
             f"{NAME}_errors": Table.of_dicts(errors),
+            f"{NAME}_touched": Table.of_rows(OF_TOUCHED, touched),
         },
     )
 
@@ -115,6 +135,36 @@ def _by_goal(q_bar: Array) -> Array:
     """[cells, G + 1], V̄(s, g) and then V(s)."""
     v_bar = q_bar.max(axis=-1)
     return np.column_stack((v_bar, v_bar.max(axis=1)))
+
+
+def _touched(
+    world: Boxman,
+    code: Codes,
+    names: tuple[str, str],
+    agent: Agent,
+    met: BoolArray,
+    learned: Array,
+    exact: Array,
+    v_min: float,
+) -> list[tuple[object, ...]]:
+    """V̄(s, g) of a base task for objects that it wants, before and after another is touched.
+
+    Before is the lowest value on the cells beside the touched object that an episode can visit.
+    """
+    wanted = np.flatnonzero(world.desired_goals(agent.task))
+    rows: list[tuple[object, ...]] = []
+    for one in wanted:
+        cell = code[0, 2 + one]
+        beside = np.setdiff1d(world.board.neighbour[cell], code[0, 2:][wanted])
+        held = code.copy()
+        held[0, :2] = cell, one + 1
+        after = agent.q_bar(world.games(1).frames(held))[0].max(axis=1)
+        for goal in wanted[wanted != one]:
+            before = [q_bar[beside, goal].max(axis=1).min() for q_bar in (learned, exact)]
+            values = (before[0], after[goal], before[1], v_min + agent.task.goal_reward[goal])
+            objects = (world.board.objects[one], world.board.objects[goal], int(met[goal]))
+            rows.append((*names, *objects, *(round(float(x), 6) for x in values)))
+    return rows
 
 
 def _errors(
