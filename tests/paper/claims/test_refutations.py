@@ -93,10 +93,11 @@ def test_one_number_that_is_missing_is_enough_to_fail(question):
             assert found and {claim.verdict for claim in found} == {Verdict.FAILS}, (key, column)
 
 
-def test_a_table_that_nobody_reads_makes_no_difference_unless_it_holds_nan():
-    table = Table({"x": [1.0, np.nan]})
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_nothing_follows_from_what_is_not_finite(wrong):
+    table = Table({"x": [1.0, wrong]})
     question = Question(("a",), lambda result: [judged("here", "so", "it is", True, "")])
-    results = {"a": Result("a", {}, {"a": Table({"x": [1.0, np.inf]})})}
+    results = {"a": Result("a", {}, {"a": Table({"x": [1.0, 2.0]})})}
     assert answer([question], results)[0].holds
     (claim,) = answer([question], {"a": Result("a", {}, {"a": table})})
     assert claim.verdict is Verdict.FAILS and "'x' of a" in claim.reason

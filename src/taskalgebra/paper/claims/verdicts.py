@@ -5,7 +5,7 @@ holds for the larger part of what it speaks of, or with a correction that keeps 
 does *not* hold.  Where it does not hold in full, the reason is given.
 
 Every verdict can go either way: for each claim there is a result that refutes it.  Nothing follows
-from a result that is empty, or that holds NaN: such claims do not hold.
+from a result that is empty, or that holds NaN or infinities: such claims do not hold.
 """
 
 from __future__ import annotations
@@ -108,24 +108,42 @@ class Question:
 
 
 def answer(questions: Sequence[Question], results: Mapping[str, Result]) -> list[Claim]:
-    """The claims that can be judged from these results, in the order of the questions."""
-    return [
-        _sound(replace(claim, figures=question.figures), [results[name] for name in question.needs])
-        for question in questions
-        if set(question.needs) <= set(results)
-        for claim in question.judge(*(results[name] for name in question.needs))
-    ]
+    """The claims that can be judged from these results, in the order of the questions.
+
+    Raises:
+        ValueError: a count of a result is not a number.
+    """
+    claims: list[Claim] = []
+    for question in questions:
+        if set(question.needs) <= set(results):
+            needed = [results[name] for name in question.needs]
+            found = _judged(question, needed, _not_finite(needed))
+            claims += [replace(claim, figures=question.figures) for claim in found]
+    return claims
 
 
-def _sound(claim: Claim, results: Iterable[Result]) -> Claim:
-    """The claim, which does not hold if a result holds NaN: comparisons with it mean nothing."""
+def _judged(question: Question, needed: list[Result], damage: str) -> list[Claim]:
+    """The claims of one question; if what it needs is damaged, none holds."""
+    try:
+        with np.errstate(all="ignore"):
+            found = list(question.judge(*needed))
+    except (OverflowError, ValueError) as error:
+        if not damage:
+            raise
+        raise ValueError(f"{damage}; run again with --fresh") from error
+    if not damage:
+        return found
+    return [replace(claim, verdict=Verdict.FAILS, reason=f"{damage}.") for claim in found]
+
+
+def _not_finite(results: Iterable[Result]) -> str:
+    """Where results hold NaN or an infinity, from which nothing follows; "" if nowhere."""
     for result in results:
         for name, table in result.tables.items():
             for column, values in table.items():
-                if values.dtype.kind == "f" and np.isnan(values).any():
-                    reason = f"The result has no number in some rows of {column!r} of {name}."
-                    return replace(claim, verdict=Verdict.FAILS, reason=reason)
-    return claim
+                if values.dtype.kind == "f" and not np.isfinite(values).all():
+                    return f"The result is not finite in some rows of {column!r} of {name}"
+    return ""
 
 
 def save(claims: Sequence[Claim], directory: Path) -> None:
