@@ -209,7 +209,12 @@ PAIRS: dict[str, Pair] = {
         ),
     ),
     "rooms.n_base_tasks:0": Pair(
-        labels(40, irreducible(40, 7)), (NO_LABELS, labels(40, np.eye(40, dtype=np.int64)))
+        labels(40, irreducible(40, 7)),
+        (
+            NO_LABELS,
+            labels(40, np.eye(40, dtype=np.int64)),
+            keep("layout_40_goals", row=lambda column: column > column.min()),
+        ),
     ),
     "rooms.n_base_tasks:1": Pair(
         both(labels(4, irreducible(4, 3)), labels(40, SIX)),

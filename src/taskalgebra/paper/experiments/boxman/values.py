@@ -158,7 +158,8 @@ def _touched(
         beside = np.setdiff1d(world.board.neighbour[cell], code[0, 2:][wanted])
         held = code.copy()
         held[0, :2] = cell, one + 1
-        after = agent.q_bar(world.games(1).frames(held))[0].max(axis=1)
+        with one_thread():
+            after = agent.q_bar(world.games(1).frames(held))[0].max(axis=1)
         for goal in wanted[wanted != one]:
             before = [q_bar[beside, goal].max(axis=1).min() for q_bar in (learned, exact)]
             values = (before[0], after[goal], before[1], v_min + agent.task.goal_reward[goal])
