@@ -19,6 +19,7 @@ export class ExpressionBox {
     this.input.addEventListener("input", () => {
       this.caret = [this.input.selectionStart, this.input.selectionEnd];
       this.#grow();
+      byId("mirror").replaceChildren(); // it underlines another text
       changed(this.input.value);
     });
     this.input.addEventListener("keydown", (event) => {
@@ -40,6 +41,7 @@ export class ExpressionBox {
     if (this.input.value === text) return;
     this.input.value = text;
     this.caret = [text.length, text.length];
+    byId("mirror").replaceChildren();
     this.#grow();
   }
 
