@@ -160,3 +160,46 @@ def test_long_and_many_names_overflow_nothing(desk, width):
     if width == 1366:
         assert seen(desk, "map", "expression", "run") == {}
     desk.shoot(f"long names, {width}")
+
+
+ODD = {
+    "only walls": (world(["###", "###", "###"], []), "t0", "Place a goal to begin"),
+    "no goals and no tasks": (world(["...", "..."], [], 0), "true", "Place a goal to begin"),
+    "one cell": (world(["."], [[0, 0]], 0), "true", "takes goal number 0 in 1 step"),
+    "one goal": (world(["#####", "#...#", "#####"], [[1, 3]], 1), "~t0", "takes goal number 0"),
+    "no task": (world([".....", "....."], [[0, 0], [1, 4]], 0), "false", "no goal is desired"),
+    "unreachable": (
+        world(["######", "#.#..#", "######"], [[1, 3], [1, 4]], 1),
+        "t0",
+        "the agent cannot reach a goal",
+    ),
+    "one row": (world(["." * 128], [[0, 0], [0, 127]], 1), "t0", "From row 0, column 1"),
+    "one column": (world(["."] * 128, [[0, 0], [127, 0]], 1), "t0", "From row 1, column 0"),
+}
+
+
+@pytest.mark.parametrize("width", [360, 1366])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_worlds_are_shown_and_explained(desk, name, width):
+    document, expression, caption = ODD[name]
+    desk.page.set_viewport_size({"width": width, "height": 768})
+    desk.page.evaluate("(hash) => { location.hash = hash; }", link(desk, document, expression))
+    desk.say("caption", caption)
+    assert desk.page.evaluate(OVERFLOW) <= 0
+    heights = desk.page.locator("#slices canvas").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().height)"
+    )
+    assert max(heights, default=0) <= 240
+    around = desk["map"].bounding_box()
+    for label in desk.page.evaluate(LABELS):
+        for at, length in (("x", "width"), ("y", "height")):
+            assert label[at] >= around[at] - 2, label
+            assert label[at] + label[length] <= around[at] + around[length] + 2, label
+    enabled = "takes" in caption or "no goal is desired" in caption or "column" in caption
+    assert desk["run"].is_enabled() == enabled
+    assert desk["python"].is_enabled() == bool(document["goals"])
+    desk["clear"].click()
+    desk.say("caption", "Place a goal to begin")
+    desk["undo"].click()
+    desk.say("caption", caption)
+    desk.shoot(f"odd, {name}, {width}")

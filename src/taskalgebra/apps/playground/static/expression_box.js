@@ -51,7 +51,7 @@ export class ExpressionBox {
     if (this.offered === list) return;
     this.offered = list;
     const key = (text, label, kind) =>
-      h("button", { type: "button", class: kind, title: label, "aria-label": label && `${text}, ${label}`, onclick: () => this.#insert(text) }, text);
+      h("button", { type: "button", class: kind, title: label ?? text, "aria-label": label && `${text}, ${label}`, onclick: () => this.#insert(text) }, text);
     byId("keys").replaceChildren(
       ...names.map((name) => key(quoted(name), null, "name")),
       h("span", { class: "gap" }),
@@ -61,7 +61,7 @@ export class ExpressionBox {
     );
     byId("examples").replaceChildren(
       h("span", { class: "label" }, "Try"),
-      ...examples(names).map((text) => h("button", { type: "button", onclick: () => this.chosen(text) }, text)),
+      ...examples(names).map((text) => h("button", { type: "button", title: text, onclick: () => this.chosen(text) }, text)),
     );
   }
 

@@ -27,12 +27,13 @@ function beside(world, goal, text, size) {
   return { text, x, y, anchor, size };
 }
 
-/** Those labels, in order, that meet neither an earlier one nor the mark of another goal. */
+/** Those labels, in order, that are on the map and meet neither an earlier one nor another mark. */
 function clear(world, labels) {
   const marks = world.goals.map(({ cell: [row, column] }) => [column + 0.1, row + 0.1, column + 0.9, row + 0.9]);
   const kept = [];
   labels.forEach((label, i) => {
     const box = boxOf(label);
+    if (box[0] < 0 || box[1] < 0 || box[2] > nColumns(world) || box[3] > nRows(world)) return;
     if (marks.some((mark, k) => k !== i && meet(box, mark)) || kept.some((one) => meet(box, one.box))) return;
     kept.push({ ...label, box });
   });
@@ -54,7 +55,8 @@ function made(world) {
   const numbered = world.goals.some((goal) => [...goal.name].length > 2);
   const texts = world.goals.map((goal, i) => (numbered ? String(i + 1) : goal.name));
   if (size > INSIDE + 0.1) {
-    return { inside: false, numbered, shown: clear(world, world.goals.map((goal, i) => beside(world, goal, texts[i], size))) };
+    const shown = clear(world, world.goals.map((goal, i) => beside(world, goal, texts[i], size)));
+    return { inside: false, numbered: numbered && shown.length > 0, shown };
   }
   const shown = world.goals.map(({ cell: [row, column] }, i) =>
     ({ text: texts[i], x: column + 0.5, y: row + 0.5 + 0.36 * INSIDE, anchor: "middle", size: INSIDE }));

@@ -31,7 +31,7 @@ async function start() {
   try {
     presets = await askPresets();
   } catch (error) {
-    notify("server", error.message);
+    notify("server", `${error.message} (and reload this page)`);
     return;
   }
   presets.push({ id: "empty", title: "Empty room", world: EMPTY_ROOM, expression: "a | b" });

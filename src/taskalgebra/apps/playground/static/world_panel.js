@@ -25,7 +25,9 @@ export class WorldPanel {
     if (this.shown && isSame(this.shown, world)) return; // painting walls changes nothing here
     this.shown = world;
     const n = world.goals.length;
+    const { numbered } = labelsOf(world);
     rebuild(byId("world"),
+      n || world.tasks.length ? h("p", { class: "note", id: "ticks-note" }, `Tick the goals that each base task wants: the row of a goal is its label${numbered ? ", its number stands on the map" : ""}.`) : null,
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of goals and base tasks" }, n || world.tasks.length ? this.#table(world) : null),
       h("div", { class: "row spaced" },
         h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(this.store.state.world)) }, "Add a base task"),
@@ -77,8 +79,7 @@ export class WorldPanel {
     const crosses = h("tr", {}, h("td", {}),
       world.tasks.map((task, k) => h("td", {}, this.#cross(`Remove base task ${task.name}`, `cross-task-${k}`, () => worlds.removeTask(this.store.state.world, task.name)))),
       h("td", {}));
-    return h("table", { class: "ticks" },
-      h("caption", {}, `Tick the goals that each base task wants: the row of a goal is its label${numbered ? ", its number stands on the map" : ""}`),
+    return h("table", { class: "ticks", "aria-describedby": "ticks-note" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Goal"), heads, h("th", { scope: "col" }, h("span", { class: "hidden" }, "Remove")))),
       h("tbody", {}, rows),
       world.tasks.length ? h("tfoot", {}, crosses) : null);
