@@ -144,6 +144,7 @@ class SolveAnswer(BaseModel):
     rewards: Rewards
     range: tuple[float, float]
     python: str
+    notes: Annotated[list[str], Field(description="remarks about the result")] = []
     milliseconds: float
 
 

@@ -194,6 +194,7 @@ def _home(browser: Browser, address: str, shots: Path) -> Iterator[Desk]:
 @pytest.fixture
 def desk(_home: Desk) -> Iterator[Desk]:
     """Four Rooms and `top ^ left`, on a page that a module opens once: opening takes long."""
+    _home.page.unroute_all()
     _home.visit("#world=four-rooms&task=top+%5E+left&agent=1.1")
     _home.page.set_viewport_size({"width": 1280, "height": 900})
     for choice in ("agent", "arrows"):

@@ -68,6 +68,9 @@ def test_boxman_acts_on_its_pixels(desk):
     expect(desk["so-far"]).to_have_text("1.40")
     assert image.get_attribute("src") != first
     desk.say("caption", "The network collects blue square")
+    desk.say("readout", "Any action ends the episode here, and pays 2.00 for blue square")
+    desk.say("choice", "A goal pays when the agent acts in it, whatever it does there")
+    desk.shoot("boxman, the end")
     desk["screen"].focus()
     desk.page.keyboard.press("ArrowUp")  # start one cell further
     desk.say("final", "1.30")
@@ -91,3 +94,38 @@ def test_boxman_has_other_skills_and_layouts(desk):
     desk.say("error", "Unknown task 'red'")
     expect(desk["screen"]).to_have_class("screen boxman-only stale")
     expect(desk["run"]).to_be_disabled()
+
+
+def test_the_last_steps_of_boxman_are_explained(desk):
+    """Collecting and ending are two actions: the screen between them needs a word."""
+    endings = {
+        "boxman": ("#boxman=boxman&task=blue+%26+square&seed=0&agent=8.4", "pick up"),
+        "boxman-touch": ("#boxman=boxman-touch&task=blue+%26+square&seed=3", None),
+    }
+    for skills, (hash_, collects) in endings.items():
+        desk.visit(hash_)
+        desk.say("caption", "(the last one ends the episode)")
+        said = []
+        while desk["step"].is_enabled():
+            desk["step"].click()
+            said.append(desk["readout"].inner_text())
+        assert all(one.count(".") == 1 for one in said[:-2]), skills  # moves explain themselves
+        assert said[-2].endswith(
+            "The agent holds blue square and sees nothing else; its next action ends the episode."
+        )
+        assert collects is None or f": {collects}." in said[-2]
+        assert said[-1].endswith("Any action ends the episode here, and pays 2.00 for blue square.")
+
+
+def test_an_episode_without_an_end_says_so(desk):
+    def cut(route):
+        answer = route.fetch().json()
+        route.fulfill(json={**answer, "collected": None})
+
+    desk.page.route("**/api/boxman/play", cut)
+    desk.visit("#boxman=boxman&task=blue&seed=0")
+    while desk["step"].is_enabled():
+        desk["step"].click()
+    desk.say("readout", "The episode is cut off after")
+    desk.say("choice", "The agent collected nothing, and was stopped after")
+    assert "ends the episode" not in desk["caption"].inner_text()

@@ -69,7 +69,7 @@ def test_back_and_forward_go_between_worlds_not_between_letters(desk):
     desk.type("top & left")
     desk.choose("Boxman")
     desk.solved("blue ^ square")
-    desk.page.wait_for_function("location.hash.startsWith('#boxman')")
+    desk.page.wait_for_function("() => location.hash.startsWith('#boxman')")
     desk.page.go_back()
     desk.solved("top & left")
     desk.page.go_forward()

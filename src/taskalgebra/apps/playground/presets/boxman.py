@@ -63,6 +63,7 @@ class EpisodeAnswer(BaseModel):
     truth_table: TruthTable
     n_tasks: TaskCount
     python: str
+    notes: Annotated[list[str], Field(description="remarks about the result")] = []
     milliseconds: float
 
 

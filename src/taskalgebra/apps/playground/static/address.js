@@ -7,11 +7,13 @@ const QUIET = 250; // milliseconds; browsers refuse more than about a hundred ch
 
 export class Address {
   constructor(presets) {
-    Object.assign(this, { presets, timer: null, waiting: null, turn: Promise.resolve() });
+    Object.assign(this, { presets, timer: null, visit: 0, turn: Promise.resolve() });
   }
 
-  /** What the address holds; a ShareError if it is damaged. */
+  /** What the address holds; a ShareError if it is damaged.  What waits to be written is dropped. */
   read() {
+    clearTimeout(this.timer);
+    this.visit += 1; // an older state must not be written to the entry that is visited now
     return decode(location.hash, this.presets);
   }
 
@@ -31,9 +33,10 @@ export class Address {
   }
 
   #write(state, how) {
+    const { visit } = this;
     this.turn = this.turn.then(async () => {
       const hash = await encode(state, this.presets);
-      if (hash !== location.hash) history[how](null, "", hash);
+      if (visit === this.visit && hash !== location.hash) history[how](null, "", hash);
     });
   }
 }

@@ -1,5 +1,8 @@
 // Requests to the server.  Only the newest request of a kind matters: while one is under way, the
-// next one waits, and those in between are never sent.
+// next one waits, and those in between are never sent.  What was dropped is aborted, and its answer
+// is never heard of.
+
+const PATIENCE = 120_000; // milliseconds; the first episode of Boxman loads a network
 
 class ApiError extends Error {
   constructor(error) {
@@ -12,13 +15,17 @@ class ApiError extends Error {
 
 const UNREACHABLE = "The server does not answer. Start it again with: taskalgebra play";
 
-async function ask(path, body) {
+async function ask(path, body, signal) {
+  const patience = AbortSignal.timeout(PATIENCE);
   let response;
   try {
-    response = await fetch(path, body && {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+    response = await fetch(path, {
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      ...(body && {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      }),
     });
   } catch {
     throw new ApiError({ message: UNREACHABLE, field: "server" });
@@ -33,32 +40,32 @@ export const presets = () => ask("/api/presets");
 /** Requests to one path: `ask(body)` calls `answer(result, body)` or `refuse(error, body)`. */
 export class Newest {
   constructor(path, answer, refuse) {
-    Object.assign(this, { path, answer, refuse, busy: false, next: null });
+    Object.assign(this, { path, answer, refuse, current: null, next: null });
   }
 
   ask(body) {
     this.next = body;
-    if (!this.busy) this.#work();
+    if (this.current === null) this.#work();
   }
 
-  /** Forget what was asked; an answer that still arrives is ignored. */
+  /** Forget what was asked; the next request waits for nothing. */
   drop() {
     this.next = null;
-    this.dropped = this.busy;
+    this.current?.abort();
+    this.current = null;
   }
 
   async #work() {
-    this.busy = true;
     while (this.next !== null) {
-      const body = this.next;
-      this.next = null;
-      this.dropped = false;
-      const [callback, what] = await ask(this.path, body).then(
+      const [body, current] = [this.next, new AbortController()];
+      Object.assign(this, { next: null, current });
+      const [callback, what] = await ask(this.path, body, current.signal).then(
         (result) => [this.answer, result],
         (error) => [this.refuse, error],
       );
-      this.busy = this.next !== null; // before the callback, which may fail or ask again
-      if (!this.busy && !this.dropped) callback(what, body);
+      if (this.current !== current) return; // dropped; another request may be under way
+      this.current = null; // before the callback, which may fail or ask again
+      if (this.next === null) callback(what, body);
     }
   }
 }

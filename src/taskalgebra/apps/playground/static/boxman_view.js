@@ -1,16 +1,19 @@
 // Boxman: the pixels that the network sees, its choices, and the settings of the game.
 
 import { byId, capitalised, figure, h, listed, plural, rebuild } from "./dom.js";
-import { KEYS } from "./world.js";
+import { check, withMessage } from "./fields.js";
+import { KEYS, place } from "./world.js";
 
 const TILE = 8;
 const BORDER = 2;
 const SIDE = 84;
+const CELLS = (SIDE - 2 * BORDER) / TILE; // in a row
+const MOST_SEED = 2 ** 32 - 1;
 
 export class BoxmanView {
-  /** change(patch): new settings of the game, {skills, seed, agent}. */
-  constructor(change) {
-    this.change = change;
+  /** change(patch): new settings of the game, {skills, seed, agent}; say(sentence): what is not possible. */
+  constructor(change, say) {
+    Object.assign(this, { change, say });
     this.image = h("img", { alt: "", width: SIDE, height: SIDE, draggable: "false" });
     this.screen = byId("screen");
     this.screen.append(this.image);
@@ -32,11 +35,19 @@ export class BoxmanView {
     this.showFrame(0);
   }
 
+  /** No episode. */
+  forget() {
+    this.answer = null;
+    this.image.removeAttribute("src");
+    this.image.alt = "";
+  }
+
   showFrame(taken) {
+    if (!this.answer) return;
     const { frames, actions } = this.answer;
     this.image.src = `data:image/png;base64,${frames[Math.min(taken, frames.length - 1)]}`;
     this.image.alt = `The board after ${plural(taken, "action")}`;
-    byId("readout").textContent = taken ? `Action ${taken} of ${actions.length}: ${actions[taken - 1]}` : "";
+    byId("readout").textContent = taken ? `Action ${taken} of ${actions.length}: ${actions[taken - 1]}.${outcome(this.answer, taken)}` : "";
     this.#showChoice(taken);
   }
 
@@ -53,7 +64,7 @@ export class BoxmanView {
     const { q, action_names: names, actions } = this.answer;
     const values = q[taken];
     if (!values) {
-      byId("choice").replaceChildren(h("p", {}, "The episode is over."));
+      byId("choice").replaceChildren(h("p", {}, `The episode is over.${why(this.answer)}`));
       return;
     }
     const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -65,7 +76,8 @@ export class BoxmanView {
           h("span", {}, name),
           h("span", { class: "track", "aria-hidden": "true" }, h("i", { style: { marginLeft: `${share(values[i])}%` } })),
           h("span", {}, figure(values[i]), chosen ? h("span", { class: "hidden" }, ", chosen") : null));
-      })));
+      })),
+      holds(this.answer, taken) ? h("p", { class: "note" }, `The agent holds ${this.answer.collected}: any action ends the episode and pays the same, so the values differ only by the network's errors.`) : "");
   }
 
   /** The settings: which skills, which layout. */
@@ -73,15 +85,15 @@ export class BoxmanView {
     const choices = skills.map((one) => h("label", {},
       h("input", { type: "radio", name: "skills", value: one.name, checked: one.name === game.skills, "data-key": one.name, onchange: () => this.change({ skills: one.name, agent: null }) }),
       h("span", {}, capitalised(one.title))));
+    const seed = check(
+      h("input", { type: "number", min: 0, max: MOST_SEED, step: 1, value: game.seed, "data-key": "seed" }),
+      (input) => (Number.isInteger(input.valueAsNumber) && input.valueAsNumber >= 0 && input.valueAsNumber <= MOST_SEED ? null : `A seed is a whole number from 0 to ${MOST_SEED}.`),
+      (input) => this.change({ seed: input.valueAsNumber, agent: null }),
+    );
     rebuild(byId("game"),
       h("fieldset", { class: "segments" }, h("legend", {}, "Trained for"), choices),
       h("div", { class: "sizes" },
-        h("label", {}, "Seed",
-          h("input", { type: "number", min: 0, max: 2 ** 32 - 1, step: 1, value: game.seed, "data-key": "seed", onchange: (event) => {
-            const seed = event.target.valueAsNumber;
-            if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) this.change({ seed, agent: null });
-            else event.target.value = game.seed;
-          } }))),
+        withMessage(seed, h("label", {}, "Seed", seed))),
       h("div", { class: "row spaced" },
         h("button", { type: "button", "data-key": "layout", onclick: () => this.change({ seed: (game.seed + 1) % 2 ** 32, agent: null }) }, game.skills === "boxman" ? "Start elsewhere" : "New layout")),
       h("p", { class: "note" }, "Click a cell of the screen to start the agent there."));
@@ -94,15 +106,40 @@ export class BoxmanView {
   }
 
   #place([row, column]) {
-    if (this.answer?.cells.some((cell) => cell[0] === row && cell[1] === column)) this.change({ agent: [row, column] });
+    const outside = (at) => at < 0 || at >= CELLS;
+    if (!this.answer || outside(row) || outside(column)) return;
+    if (this.answer.cells.some((cell) => cell[0] === row && cell[1] === column)) this.change({ agent: [row, column] });
+    else this.say(`The agent cannot start at ${place([row, column])}: a wall${byTouch(this.answer) ? " or an object" : ""} is there.`);
   }
+}
+
+/** Whether objects are collected by stepping on them. */
+const byTouch = (answer) => !answer.action_names.includes("pick up");
+
+/** Whether the agent holds its object after some actions, so that only the last one is left. */
+const holds = (answer, taken) => answer.collected !== null && taken === answer.actions.length - 1;
+
+/** What an action brought about, if that is not a move. */
+function outcome(answer, taken) {
+  const { collected, actions, rewards } = answer;
+  if (holds(answer, taken)) return ` The agent holds ${collected} and sees nothing else; its next action ends the episode.`;
+  if (taken < actions.length) return "";
+  if (collected === null) return ` The episode is cut off after ${plural(taken, "action")}.`;
+  return ` Any action ends the episode here, and pays ${figure(rewards.at(-1))} for ${collected}.`;
+}
+
+/** Why the episode ended. */
+function why({ collected, actions, rewards }) {
+  if (collected === null) return ` The agent collected nothing, and was stopped after ${plural(actions.length, "action")}.`;
+  return ` With ${collected} in its hands the agent was in a goal. A goal pays when the agent acts in it, whatever it does there: hence one more action, which paid ${figure(rewards.at(-1))}.`;
 }
 
 /** What happened, in words. */
 export function caption(answer) {
   const aim = answer.desired.length ? `collect ${listed(answer.desired, "or")}` : "no object is desired";
   const after = plural(answer.actions.length, "action");
-  const end = `The network collects ${answer.collected ?? "nothing"} in ${after}`;
+  const last = answer.collected ? " (the last one ends the episode)" : "";
+  const end = `The network collects ${answer.collected ?? "nothing"} in ${after}${last}`;
   const best = answer.return >= answer.optimum - 1e-9 ? "the optimum" : `the optimum is ${figure(answer.optimum)}`;
   return `Task ${answer.expression}: ${aim}. ${end} and earns ${figure(answer.return)}, ${best}.`;
 }

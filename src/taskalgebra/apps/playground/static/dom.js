@@ -53,3 +53,11 @@ export function listed(words, joint = "and") {
 export const capitalised = (text) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+/** Say something on a button for a while. */
+export function flash(button, words) {
+  button.dataset.label ??= button.textContent;
+  button.textContent = words;
+  clearTimeout(Number(button.dataset.timer));
+  button.dataset.timer = setTimeout(() => (button.textContent = button.dataset.label), 2500);
+}

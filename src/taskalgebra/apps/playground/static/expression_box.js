@@ -19,6 +19,7 @@ export class ExpressionBox {
     this.input.addEventListener("input", () => {
       this.caret = [this.input.selectionStart, this.input.selectionEnd];
       this.#grow();
+      byId("mirror").replaceChildren(); // it underlines another text
       changed(this.input.value);
     });
     this.input.addEventListener("keydown", (event) => {
@@ -40,6 +41,7 @@ export class ExpressionBox {
     if (this.input.value === text) return;
     this.input.value = text;
     this.caret = [text.length, text.length];
+    byId("mirror").replaceChildren();
     this.#grow();
   }
 
@@ -49,7 +51,7 @@ export class ExpressionBox {
     if (this.offered === list) return;
     this.offered = list;
     const key = (text, label, kind) =>
-      h("button", { type: "button", class: kind, title: label, "aria-label": label && `${text}, ${label}`, onclick: () => this.#insert(text) }, text);
+      h("button", { type: "button", class: kind, title: label ?? text, "aria-label": label && `${text}, ${label}`, onclick: () => this.#insert(text) }, text);
     byId("keys").replaceChildren(
       ...names.map((name) => key(quoted(name), null, "name")),
       h("span", { class: "gap" }),
@@ -59,7 +61,7 @@ export class ExpressionBox {
     );
     byId("examples").replaceChildren(
       h("span", { class: "label" }, "Try"),
-      ...examples(names).map((text) => h("button", { type: "button", onclick: () => this.chosen(text) }, text)),
+      ...examples(names).map((text) => h("button", { type: "button", title: text, onclick: () => this.chosen(text) }, text)),
     );
   }
 

@@ -3,23 +3,25 @@
 import { Address } from "./address.js";
 import { Newest, presets as askPresets } from "./api.js";
 import { BoxmanView, caption as boxmanCaption } from "./boxman_view.js";
-import { byId, capitalised, figure, h, listed, plural } from "./dom.js";
-import { asPng, fileName, pictureFile, save } from "./download.js";
+import { byId, capitalised, figure, h } from "./dom.js";
 import { ExpressionBox } from "./expression_box.js";
+import { listenToKeep } from "./keep.js";
 import { MapView } from "./map_view.js";
 import { showMeaning } from "./meaning.js";
+import { showNotes } from "./notes.js";
 import { Player } from "./player.js";
 import { rangeOf } from "./ramp.js";
+import * as result from "./result.js";
 import { MOST_NUMBERS, showLegend, showSlices } from "./slices.js";
 import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { TOOLS, Tools } from "./tools.js";
-import { episode, total } from "./walk.js";
-import { EMPTY_ROOM, ACTIONS, cleared, indexOf, nColumns, nRows, nearestFree, place } from "./world.js";
+import { caption, episode } from "./walk.js";
+import { EMPTY_ROOM, ACTIONS, cleared, indexOf, isAnother, nColumns, nRows, nearestFree } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
-/** Elements that show the last answer, dimmed when it is out of date. */
-const OF_ANSWER = ["map", "screen", "slices", "meaning", "caption"];
+/** An answer that takes longer, in milliseconds, is worth a word; until then the page is still. */
+const MOMENT = 150;
 
 startTheme();
 start();
@@ -29,7 +31,7 @@ async function start() {
   try {
     presets = await askPresets();
   } catch (error) {
-    notify("server", error.message);
+    notify("server", `${error.message} (and reload this page)`);
     return;
   }
   presets.push({ id: "empty", title: "Empty room", world: EMPTY_ROOM, expression: "a | b" });
@@ -50,6 +52,16 @@ function settled(about) {
   if (notice.dataset.about === about) notice.hidden = true;
 }
 
+/** An agent that goes nowhere. */
+const standing = (agent) => ({ cells: agent ? [agent] : [], actions: [], rewards: [], goal: null, ends: false });
+
+/** Whether a state shows another world or board than before. */
+function isAnotherPicture(state, before) {
+  if (state.mode !== before.mode) return true;
+  if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
+  return state.world !== before.world && isAnother(state.world, before.world);
+}
+
 class Page {
   constructor(presets) {
     this.presets = presets;
@@ -57,9 +69,12 @@ class Page {
     this.address = new Address(presets);
     this.store = new Store(this.#default());
     this.fresh = true; // whether to show everything, not only what changed
-    this.solution = null; // the last good answer for a map
+    this.restored = 0; // how often the state was taken from the address or changed: the last time counts
+    this.pending = false; // whether an answer is on its way
+    this.solution = null; // the last good answer for a map, and the world that it is for
+    this.solvedWorld = null;
     this.game = null; // the last good answer for Boxman
-    this.walk = { cells: [], actions: [], rewards: [] };
+    this.walk = standing(null);
     this.show = "arrows";
     this.tools = new Tools(this.store, (sentence) => this.#say(sentence));
     this.map = new MapView({
@@ -73,8 +88,8 @@ class Page {
       entered: () => this.player.run(),
       chosen: (text) => this.#setExpression(text),
     });
-    this.panel = new WorldPanel(this.store, (sentence) => this.#say(sentence));
-    this.boxman = new BoxmanView((patch) => this.store.change({ boxman: { ...this.store.state.boxman, ...patch } }));
+    this.panel = new WorldPanel(this.store);
+    this.boxman = new BoxmanView((patch) => this.store.change({ boxman: { ...this.store.state.boxman, ...patch } }), (sentence) => this.#say(sentence));
     this.player = new Player((taken) => this.#moved(taken));
     this.solver = new Newest("/api/solve", (answer, body) => this.#solved(answer, body), (error) => this.#refused(error));
     this.gamer = new Newest("/api/boxman/play", (answer) => this.#played(answer), (error) => this.#refused(error));
@@ -100,6 +115,8 @@ class Page {
   }
 
   async #restore() {
+    this.restored += 1;
+    const { restored } = this;
     let state = this.#default();
     let trouble = null;
     try {
@@ -109,6 +126,7 @@ class Page {
     } catch (error) {
       trouble = error.message;
     }
+    if (restored !== this.restored) return; // someone went on meanwhile
     this.store.forgetHistory();
     this.fresh = true;
     this.store.change(state);
@@ -122,29 +140,29 @@ class Page {
   // ---- from the state to the page -------------------------------------------------------------
 
   #changed(state, before, visit) {
-    const touched = (...keys) => this.fresh || keys.some((key) => state[key] !== before[key]);
-    const [boxmanOn, moded] = [this.#boxmanOn, touched("mode")];
+    const { fresh } = this;
+    const touched = (...keys) => fresh || keys.some((key) => state[key] !== before[key]);
+    const another = fresh || visit || isAnotherPicture(state, before);
+    this.fresh = false;
+    this.restored += 1;
     settled("link");
     this.address.follow(state, before, visit);
     document.body.dataset.mode = state.mode;
     this.#showPresets(state);
     byId("undo").disabled = !this.store.past.length;
     byId("redo").disabled = !this.store.future.length;
-    this.box.text = boxmanOn ? state.boxman.expression : state.expression;
+    this.box.text = this.#boxmanOn ? state.boxman.expression : state.expression;
     this.box.offer(this.#taskNames(state));
-    if (boxmanOn) {
-      if (moded) this.player.load(this.game?.rewards ?? [], this.game?.optimum ?? null);
-      if (touched("boxman") || moded) this.#play(state);
-    } else {
+    if (!this.#boxmanOn) {
+      this.tools.keepHeld(state.world);
       this.panel.show(state.world);
-      if (touched("world", "expression") || moded) this.#solve(state);
-      if (touched("world")) this.#draw();
-      if (touched("agent") || moded) {
-        this.#plan();
-        this.map.showAgent(this.walk, 0);
-      }
-    }
-    this.fresh = false;
+    } else if (touched("boxman", "mode")) this.boxman.showGame(state.boxman, this.boxmanPreset.skills);
+    if (another) this.#forget();
+    if (this.#boxmanOn ? touched("boxman", "mode") : touched("world", "expression", "mode")) this.#ask(state, another);
+    if (this.#boxmanOn) return;
+    if (touched("agent", "mode") || another) this.#plan();
+    if (touched("world", "mode") || another) this.#draw();
+    else this.map.showAgent(this.walk, this.player.taken);
   }
 
   #taskNames(state) {
@@ -153,75 +171,106 @@ class Page {
     return skills.tasks;
   }
 
-  #solve(state) {
-    this.gamer.drop();
-    if (!state.world.goals.length) {
-      this.solver.drop();
-      this.solution = null;
-      this.box.mark(null);
-      this.#draw();
-      this.#caption("Place a goal to begin: choose the tool Goal and click a cell.");
+  /** Ask for the answer to a state; after a moment without one, what is shown counts as old. */
+  #ask(state, another) {
+    const [asking, idle] = this.#boxmanOn ? [this.gamer, this.solver] : [this.solver, this.gamer];
+    idle.drop();
+    if (another) asking.drop();
+    clearTimeout(this.patience);
+    result.asked();
+    this.pending = this.#boxmanOn || state.world.goals.length > 0;
+    if (!this.pending) {
+      asking.drop();
+      this.#forget("Place a goal to begin: choose the tool Goal and click a cell.");
       return;
     }
-    const { world, expression } = state;
+    this.player.wait();
+    this.patience = setTimeout(() => {
+      this.box.mark(null);
+      this.#outdate();
+      this.#caption(this.#boxmanOn ? "Waiting for the network." : "Solving.");
+    }, MOMENT);
+    const { world, expression, boxman } = state;
     const slices = nRows(world) * nColumns(world) * world.goals.length <= MOST_NUMBERS;
-    this.solver.ask({ world, expression, slices });
+    asking.ask(this.#boxmanOn ? boxman : { world, expression, slices });
   }
 
   #solved(answer, body) {
     this.solution = answer;
     this.solvedWorld = body.world;
-    this.#accept(answer);
-    showMeaning(answer);
+    this.#accept(answer, body.world);
     showSlices(body.world, answer);
     showLegend(byId("legend"), rangeOf(answer.values));
     this.#plan();
     this.#draw();
   }
 
-  #play(state) {
-    this.solver.drop();
-    this.boxman.showGame(state.boxman, this.boxmanPreset.skills);
-    if (!this.game) this.#caption("Loading the network.");
-    this.gamer.ask(state.boxman);
-  }
-
   #played(answer) {
     this.game = answer;
-    this.#accept(answer);
-    showMeaning(answer);
+    this.#accept(answer, null);
     this.boxman.show(answer);
     this.player.load(answer.rewards, answer.optimum);
     this.#caption(boxmanCaption(answer));
   }
 
-  #accept(answer) {
+  #accept(answer, world) {
+    this.#settle();
     this.box.mark(null);
-    for (const id of OF_ANSWER) byId(id).classList.remove("stale");
-    document.body.dataset.answer = answer.expression;
-    byId("lines").textContent = answer.python;
+    result.current(answer);
+    showMeaning(answer);
+    showNotes(answer.notes, world, () => this.panel.makeMinimal());
     settled("server");
   }
 
-  /** Show an error where it belongs, and dim the last good picture. */
+  /** Show an error where it belongs, and what is old as such. */
   #refused(error) {
-    delete document.body.dataset.answer;
-    this.player.load([], null);
-    for (const id of OF_ANSWER) byId(id).classList.add("stale");
-    if (error.field === "expression") this.box.mark(error);
+    this.#settle();
+    this.#outdate();
+    this.#caption("");
+    this.box.mark(error.field === "expression" ? error : null);
+    if (error.field === "expression" || this.panel.refuse(error)) settled("server");
+    else notify("server", capitalised(error.message));
+  }
+
+  /** The newest answer has arrived, good or bad. */
+  #settle() {
+    this.pending = false;
+    clearTimeout(this.patience);
+  }
+
+  /** Nothing of an older answer stays on the page. */
+  #forget(caption = "") {
+    Object.assign(this, { solution: null, solvedWorld: null, game: null, walk: standing(this.store.state.agent) });
+    if (this.#boxmanOn) this.map.described = null;
+    this.player.clear();
+    this.boxman.forget();
+    settled("server");
+    this.box.mark(null);
+    result.nothing(this.#boxmanOn || this.store.state.world.goals.length ? "" : "There is no goal yet.");
+    this.#hush();
+    this.#draw();
+    this.#caption(caption);
+  }
+
+  /** What is shown is not the newest answer: it is dimmed, or gone if it is of another world. */
+  #outdate() {
+    if (this.#boxmanOn ? !this.game : this.solvedWorld !== this.store.state.world) this.#forget();
     else {
-      this.box.mark(null);
-      notify("server", capitalised(error.message));
+      this.player.clear();
+      this.#hush();
+      result.old();
     }
   }
 
   /** The episode from the agent's cell. */
   #plan() {
     const { world, agent } = this.store.state;
-    const known = this.solution !== null && this.solvedWorld === world;
-    this.walk = known ? episode(world, this.solution, agent) : { cells: agent ? [agent] : [], actions: [], rewards: [], ends: false };
-    this.player.load(this.walk.ends ? this.walk.rewards : [], known && agent ? this.solution.optimum[indexOf(world, agent)] : null);
-    if (known) this.#caption(this.#describe());
+    this.#hush();
+    const known = !this.pending && this.solution !== null && this.solvedWorld === world;
+    this.walk = known ? episode(world, this.solution, agent) : standing(agent);
+    if (!known) return;
+    this.player.load(this.walk.ends ? this.walk.rewards : [], agent ? this.solution.optimum[indexOf(world, agent)] : null);
+    this.#caption(caption(world, this.solution, this.walk, agent));
   }
 
   #draw() {
@@ -229,21 +278,6 @@ class Page {
     const { solution, show, walk } = this;
     const held = this.tools.held;
     this.map.show({ world, solution, show, walk, taken: this.player.taken, held });
-  }
-
-  #describe() {
-    const { expression, desired } = this.solution;
-    const few = desired.length > 6 ? `one of ${desired.length} goals` : listed(desired, "or");
-    const aim = desired.length ? `reach ${few}` : "no goal is desired";
-    const { agent } = this.store.state;
-    if (!agent) return `Task ${expression}: ${aim}.`;
-    const from = `From ${place(agent)} the agent`;
-    if (!this.walk.ends) return `Task ${expression}: ${aim}. ${from} cannot reach a goal.`;
-    const steps = plural(this.walk.actions.length, "step");
-    const earned = total(this.walk.rewards);
-    const optimum = this.solution.optimum[indexOf(this.store.state.world, agent)];
-    const best = Math.abs(earned - optimum) < 1e-6 ? "the optimum" : `the optimum is ${figure(optimum)}`;
-    return `Task ${expression}: ${aim}. ${from} takes ${this.walk.goal} in ${steps} and earns ${figure(earned)}, ${best}.`;
   }
 
   #caption(text) {
@@ -263,6 +297,11 @@ class Page {
     const pays = taken && `pays ${figure(this.walk.rewards[taken - 1])}`;
     byId("readout").textContent = taken ? `Step ${taken}: ${last ? `takes ${this.walk.goal}` : `goes ${action}`}, ${pays}` : "";
     if (last) byId("announce").textContent = `Took ${this.walk.goal}.`;
+  }
+
+  /** What was said about a step or a tool is over; what is under the pointer stays. */
+  #hush() {
+    if (!this.map.described) byId("readout").textContent = "";
   }
 
   #say(sentence) {
@@ -307,7 +346,7 @@ class Page {
     this.tools.choose(tool);
     byId("map").classList.toggle("paints", tool !== "agent");
     this.#draw();
-    this.#say(`Tool: ${tool}`);
+    byId("announce").textContent = `Tool: ${tool}`;
     return true;
   }
 
@@ -319,6 +358,13 @@ class Page {
   }
 
   #listen() {
+    listenToKeep({
+      link: () => this.address.of(this.store.state),
+      blocked: (link) => notify("link", `Copy this link: ${link}`),
+      answer: () => (this.#boxmanOn ? this.game : this.solution),
+      picture: () => ({ world: this.store.state.world, solution: this.solution, show: this.show, walk: this.walk, taken: this.player.taken }),
+      screen: () => (this.#boxmanOn ? this.boxman.blob() : null),
+    });
     const onClick = (id, action) => byId(id).addEventListener("click", action);
     byId("tools").addEventListener("change", (event) => this.#chooseTool(event.target.value));
     byId("show").addEventListener("change", (event) => {
@@ -343,41 +389,5 @@ class Page {
       event.preventDefault(); // the hash holds the state
       byId("expression").focus();
     });
-    onClick("share", () => this.#share());
-    onClick("png", () => this.#savePng());
-    onClick("svg", () => this.solution && save(fileName(this.solution.expression, "svg"), new Blob([this.#file()], { type: "image/svg+xml" })));
-    onClick("copy", async () => {
-      const copied = await navigator.clipboard.writeText(byId("lines").textContent).then(() => true, () => false);
-      this.#say(copied ? "Copied." : "The browser does not allow copying; select the lines instead.");
-    });
-    onClick("python", () => {
-      const answer = this.#boxmanOn ? this.game : this.solution;
-      if (answer) save(fileName(answer.expression, "py"), new Blob([answer.python], { type: "text/x-python" }));
-    });
-  }
-
-  async #share() {
-    const link = await this.address.of(this.store.state);
-    const button = byId("share");
-    try {
-      await navigator.clipboard.writeText(link);
-      button.textContent = "Link copied";
-    } catch {
-      notify("link", `Copy this link: ${link}`);
-    }
-    this.#say("The link contains the whole state.");
-    setTimeout(() => (button.textContent = "Share"), 2500);
-  }
-
-  #file() {
-    const { world } = this.store.state;
-    const { solution, show, walk } = this;
-    return pictureFile({ world, solution, show, walk, taken: this.player.taken });
-  }
-
-  async #savePng() {
-    if (this.#boxmanOn) {
-      if (this.game) save(fileName(this.game.expression, "png"), await this.boxman.blob());
-    } else if (this.solution) save(fileName(this.solution.expression, "png"), await asPng(this.#file()));
   }
 }

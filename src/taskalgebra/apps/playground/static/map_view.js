@@ -3,6 +3,7 @@
 
 import { byId, capitalised, figure, h, s } from "./dom.js";
 import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
+import { labelsOf } from "./labels.js";
 import { ACTIONS, KEYS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
 
 export class MapView {
@@ -46,11 +47,14 @@ export class MapView {
     const goal = goalAt(this.world, cell);
     if (!isFree(this.world, cell)) words.push("wall");
     else {
-      if (goal) words.push(`goal ${goal.name}, ${this.solution?.desired.includes(goal.name) ? "desired" : "not desired"}`);
+      const number = goal && labelsOf(this.world).numbered ? `${this.world.goals.indexOf(goal) + 1}, ` : "";
+      if (goal) words.push(`goal ${number}${goal.name}`);
+      if (goal && this.solution) words.push(this.solution.desired.includes(goal.name) ? "desired" : "not desired");
       if (this.standing && indexOf(this.world, cell) === indexOf(this.world, this.standing)) words.push("agent");
       const at = indexOf(this.world, cell);
-      const value = this.solution?.values[at] ?? null;
-      const action = this.solution?.actions[at] ?? null;
+      if (!this.solution) return capitalised(`${place(cell)}: ${words.join(", ") || "floor"}`);
+      const value = this.solution.values[at] ?? null;
+      const action = this.solution.actions[at] ?? null;
       if (value === null) words.push("no goal can be reached");
       else words.push(`value ${figure(value)}`, action === 4 ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
     }

@@ -12,7 +12,8 @@ export function showMeaning(answer) {
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
       h("div", {}, h("dt", {}, "Tasks that can be expressed"),
         h("dd", { id: "n-tasks" }, sentence(count, K)))),
-    h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(answer.expression, table)),
+    h("p", { class: "note", id: "truth-note" }, "Truth table: every combination of base tasks, and its goals"),
+    h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(table)),
   );
 }
 
@@ -42,13 +43,12 @@ function whole(number) {
   return h("span", {}, "2", h("sup", {}, String(exponent)));
 }
 
-function truthTable(expression, table) {
+function truthTable(table) {
   const cell = (value, kind) =>
     h("td", { class: `${kind} ${value ? "true" : "no"}` }, value ? "1" : "0");
-  return h("table", { class: "truth" },
-    h("caption", {}, "Truth table: every combination of base tasks, and its goals"),
+  return h("table", { class: "truth", "aria-describedby": "truth-note" },
     h("thead", {}, h("tr", {},
-      table.tasks.map((name) => h("th", { scope: "col" }, name)),
+      table.tasks.map((name) => h("th", { scope: "col", title: name }, name)),
       h("th", { scope: "col", class: "out" }, "task"),
       h("th", { scope: "col", class: "goals" }, "goals"))),
     h("tbody", {}, table.rows.map((row) => h("tr", {},

@@ -2,6 +2,7 @@
 // agent with its path.  Colours are attributes, so that a saved picture needs no style sheet.
 
 import { figure, s } from "./dom.js";
+import { labelsOf } from "./labels.js";
 import { colour, isBright, level, rangeOf, step } from "./ramp.js";
 import { WALL, indexOf, nColumns, nRows } from "./world.js";
 
@@ -9,7 +10,6 @@ const INK = "#111417";
 const PAPER = "#ffffff";
 const MOST_ARROW_COLUMNS = 80;
 const MOST_NUMBERS = 1600;
-const MOST_NAMES = 12;
 const ARROWS = [
   "m.5 .78v-.52m-.17 .17l.17-.17l.17 .17",
   "m.22 .5h.52m-.17-.17l.17 .17l-.17 .17",
@@ -92,7 +92,7 @@ function drawNumbers(world, solution) {
 
 /** The goals: filled if desired, else hollow. */
 export function drawGoals(world, desired) {
-  const columns = nColumns(world);
+  const { inside, shown } = labelsOf(world);
   const marks = world.goals.map((goal) => {
     const [row, column] = goal.cell;
     const isDesired = desired.includes(goal.name);
@@ -100,20 +100,14 @@ export function drawGoals(world, desired) {
       s("title", {}, isDesired ? `${goal.name}, desired` : goal.name),
       s("circle", { r: 0.4, fill: PAPER, stroke: INK, "stroke-width": 0.05 }),
       isDesired
-        ? s("circle", { r: 0.28, fill: goal.color })
-        : s("circle", { r: 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
+        ? s("circle", { r: inside ? 0.36 : 0.28, fill: goal.color })
+        : s("circle", { r: inside ? 0.32 : 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
   });
-  const names = world.goals.length > MOST_NAMES ? [] : world.goals.map((goal) => {
-    const [row, column] = goal.cell;
-    const half = goal.name.length * 0.13;
-    const anchor = column + 0.5 < half ? "start" : column + 0.5 > columns - half ? "end" : "middle";
-    const x = { start: column + 0.1, middle: column + 0.5, end: column + 0.9 }[anchor];
-    const y = row + 1.85 > nRows(world) ? row - 0.05 : row + 1.38;
-    return s("text", { x, y, "text-anchor": anchor }, goal.name);
-  });
+  const names = shown.map(({ text, x, y, anchor, size }) => s("text", { x, y, "text-anchor": anchor, "font-size": size }, text));
   const lettering = {
-    class: "names", "font-size": 0.44, "font-weight": 600, "font-family": "sans-serif",
-    fill: PAPER, stroke: INK, "stroke-width": 0.1, "stroke-linejoin": "round", "paint-order": "stroke",
+    class: "names", "font-weight": 600, "font-family": "sans-serif",
+    fill: inside ? INK : PAPER, stroke: inside ? PAPER : INK,
+    "stroke-width": 0.1, "stroke-linejoin": "round", "paint-order": "stroke",
   };
   return s("g", { class: "goals" }, marks, s("g", lettering, names));
 }

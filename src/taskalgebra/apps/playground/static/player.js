@@ -6,7 +6,7 @@ import { total } from "./walk.js";
 export class Player {
   /** moved(taken) is called whenever the number of steps taken changes. */
   constructor(moved) {
-    Object.assign(this, { moved, taken: 0, timer: null });
+    Object.assign(this, { moved, taken: 0, timer: null, waiting: false, wanted: false });
     this.load([], null);
     byId("run").addEventListener("click", () => this.toggle());
     byId("step").addEventListener("click", () => {
@@ -22,6 +22,24 @@ export class Player {
 
   /** A new episode: the rewards of its steps, and the optimum from its start. */
   load(rewards, optimum) {
+    const run = this.wanted && rewards.length > 0;
+    this.#set(rewards, optimum);
+    Object.assign(this, { waiting: false, wanted: false });
+    if (run) this.run();
+  }
+
+  /** Another episode is on its way: who wants to run one waits for it. */
+  wait() {
+    this.pause();
+    Object.assign(this, { waiting: true, wanted: false });
+  }
+
+  /** There is no episode, or none yet. */
+  clear() {
+    this.#set([], null);
+  }
+
+  #set(rewards, optimum) {
     clearInterval(this.timer);
     Object.assign(this, { rewards, optimum, taken: 0, timer: null });
     this.#show();
@@ -38,6 +56,10 @@ export class Player {
 
   run() {
     this.pause();
+    if (this.waiting) {
+      this.wanted = true;
+      return;
+    }
     if (this.done) this.#goto(0);
     if (!this.rewards.length) return;
     this.timer = setInterval(() => this.step(), 1000 / Number(byId("speed").value));
@@ -51,7 +73,7 @@ export class Player {
   }
 
   step() {
-    if (!this.done) this.#goto(this.taken + 1);
+    if (!this.done && !this.waiting) this.#goto(this.taken + 1);
     if (this.done) this.pause();
   }
 
@@ -72,7 +94,7 @@ export class Player {
     byId("step").disabled ||= this.done;
     byId("reset").disabled = this.taken === 0;
     const shown = [
-      ["Return so far", figure(total(this.rewards.slice(0, this.taken))), "so-far"],
+      ["Return so far", this.rewards.length ? figure(total(this.rewards.slice(0, this.taken))) : "none", "so-far"],
       ["Final return", this.rewards.length ? figure(total(this.rewards)) : "none", "final"],
       ["Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
     ];

@@ -1,6 +1,7 @@
 // The slices of Figure 2: for each goal, the value of every cell if the agent must end there.
 
 import { byId, figure, h } from "./dom.js";
+import { labelsOf } from "./labels.js";
 import { gradient, level, rangeOf, rgb } from "./ramp.js";
 import { WALL, nColumns, nRows } from "./world.js";
 
@@ -22,8 +23,9 @@ export function showSlices(world, solution) {
   }
   const ends = solution.slices.map((slice) => rangeOf(slice.values)).filter(Boolean).flat();
   const range = rangeOf(ends) ?? [0, 0];
-  if (drawn?.world !== world) {
-    drawn = { world, frames: world.goals.map((goal) => frameOf(world, goal)) };
+  if (drawn?.world !== world || !root.contains(drawn.frames[0].figure)) {
+    const { numbered } = labelsOf(world);
+    drawn = { world, frames: world.goals.map((goal, i) => frameOf(world, goal, numbered ? `${i + 1} ` : "")) };
     root.classList.toggle("many", drawn.frames.length > MANY);
     root.replaceChildren(...drawn.frames.map((frame) => frame.figure));
   }
@@ -32,10 +34,10 @@ export function showSlices(world, solution) {
 }
 
 /** The frame of one slice: {figure, canvas, dot, goal}. */
-function frameOf(world, goal) {
+function frameOf(world, goal, number) {
   const canvas = h("canvas", { role: "img", width: nColumns(world), height: nRows(world) });
   const dot = h("span", { style: { color: goal.color } });
-  const figure = h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, " ", goal.name));
+  const figure = h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, ` ${number}${goal.name}`));
   return { figure, canvas, dot, goal };
 }
 

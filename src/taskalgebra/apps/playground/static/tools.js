@@ -15,6 +15,11 @@ export class Tools {
     this.held = null;
   }
 
+  /** Put down a goal that is not in the world any more. */
+  keepHeld(world) {
+    if (!world.goals.some((goal) => goal.name === this.held)) this.held = null;
+  }
+
   down(cell) {
     this.stroke = false;
     this.#use(cell, true);

@@ -1,7 +1,8 @@
 // The episode of the composed agent from a cell, computed from the policy that the server composed
 // and from the rules of the world (staying on a goal's cell takes the goal).
 
-import { goalAt, goalReward, indexOf, isFree, moved, stepReward } from "./world.js";
+import { figure, listed, plural } from "./dom.js";
+import { goalAt, goalReward, indexOf, isFree, moved, place, stepReward } from "./world.js";
 
 const STAY = 4;
 
@@ -33,3 +34,16 @@ export function episode(world, solution, start) {
 }
 
 export const total = (rewards) => rewards.reduce((sum, reward) => sum + reward, 0);
+
+/** What the task is, and what the agent makes of it, in words. */
+export function caption(world, { expression, desired, optimum }, walk, agent) {
+  const few = desired.length > 6 ? `one of ${desired.length} goals` : listed(desired, "or");
+  const aim = `Task ${expression}: ${desired.length ? `reach ${few}` : "no goal is desired"}.`;
+  if (!agent) return aim;
+  const from = `From ${place(agent)} the agent`;
+  if (!walk.ends) return `${aim} ${from} cannot reach a goal.`;
+  const earned = total(walk.rewards);
+  const most = optimum[indexOf(world, agent)];
+  const best = Math.abs(earned - most) < 1e-6 ? "the optimum" : `the optimum is ${figure(most)}`;
+  return `${aim} ${from} takes ${walk.goal} in ${plural(walk.actions.length, "step")} and earns ${figure(earned)}, ${best}.`;
+}

@@ -3,7 +3,7 @@
 //   {map: ["###", "#.#", "###"], goals: [{name, cell: [row, column], color}],
 //    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty}
 
-export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000 };
+export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000, cost: 1e-6 };
 export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
@@ -118,6 +118,40 @@ export function tick(world, taskName, goalName) {
     return { ...task, goals };
   });
   return { ...world, tasks };
+}
+
+/** ⌈log₂ G⌉, the least number of base tasks that tell G goals apart; at least 1. */
+export const nMinimal = (nGoals) => Math.max(1, Math.ceil(Math.log2(nGoals)));
+
+/**
+ * The world with the minimal set of base tasks, as in Table 1 of the paper's supplement: goal i is
+ * the number G − 1 − i in binary, x1 first.  One goal alone is wanted by its one task.
+ */
+export function withMinimalTasks(world) {
+  const n = world.goals.length;
+  const wants = (i, k) => n === 1 || ((n - 1 - i) >> (nMinimal(n) - 1 - k)) & 1;
+  const names = taskNames();
+  const tasks = Array.from({ length: nMinimal(n) }, (_, k) => ({
+    name: names.next().value,
+    goals: world.goals.filter((_goal, i) => wants(i, k)).map((goal) => goal.name),
+  }));
+  return { ...world, tasks };
+}
+
+/** Names of goals that the same base tasks want, group by group, the largest first. */
+export function alike(world) {
+  const groups = new Map();
+  for (const { name } of world.goals) {
+    const label = world.tasks.map((task) => Number(task.goals.includes(name))).join("");
+    groups.set(label, [...(groups.get(label) ?? []), name]);
+  }
+  return [...groups.values()].filter((names) => names.length > 1).sort((a, b) => b.length - a.length);
+}
+
+/** Whether a world is another one than before, rather than the same after an edit. */
+export function isAnother(world, before) {
+  const sized = nRows(world) === nRows(before) && nColumns(world) === nColumns(before);
+  return !sized || !world.goals.some((goal) => before.goals.includes(goal));
 }
 
 /** Cut or extend the map at the right and at the bottom; goals that fall off are removed. */

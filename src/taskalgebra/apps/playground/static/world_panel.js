@@ -1,41 +1,85 @@
 // The table of goals and base tasks, the size of the map, and the rewards.
 
-import { byId, h, rebuild } from "./dom.js";
+import { byId, capitalised, h, plural, rebuild } from "./dom.js";
+import { check, complain, withMessage } from "./fields.js";
+import { labelsOf } from "./labels.js";
 import { renamed } from "./names.js";
+import { hintOf } from "./notes.js";
 import * as worlds from "./world.js";
 
+const { LIMITS } = worlds;
+
+/** Fields of a request that the panel shows, and the keys of their inputs. */
+const FIELDS = [
+  [/^world\.goals\[(\d+)\]\.name$/, "goal-"],
+  [/^world\.tasks\[(\d+)\]\.name$/, "task-"],
+  [/^world\.(step_reward|r_universal|r_empty)$/, ""],
+];
+
 export class WorldPanel {
-  constructor(store, say) {
-    Object.assign(this, { store, say });
+  constructor(store) {
+    this.store = store;
   }
 
   show(world) {
     if (this.shown && isSame(this.shown, world)) return; // painting walls changes nothing here
     this.shown = world;
-    const { LIMITS } = worlds;
+    const n = world.goals.length;
+    const { numbered } = labelsOf(world);
     rebuild(byId("world"),
-      h("div", { class: "scroll" }, world.goals.length || world.tasks.length ? this.#table(world) : null),
+      n || world.tasks.length ? h("p", { class: "note", id: "ticks-note" }, `Tick the goals that each base task wants: the row of a goal is its label${numbered ? ", its number stands on the map" : ""}.`) : null,
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of goals and base tasks" }, n || world.tasks.length ? this.#table(world) : null),
       h("div", { class: "row spaced" },
         h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(this.store.state.world)) }, "Add a base task"),
-        world.goals.length ? null : h("span", { class: "note" }, "Choose the tool Goal and click a cell.")),
+        n ? h("button", { type: "button", "data-key": "minimal", title: "Replace the base tasks by the fewest that tell all goals apart", disabled: isMinimal(world), onclick: () => this.makeMinimal() }, `Minimal set (${plural(worlds.nMinimal(n), "base task")})`) : null,
+        h("span", { class: "note" }, n ? hintOf(world) : "Choose the tool Goal and click a cell.")),
       this.#sizes(world));
   }
 
+  /** Replace the base tasks by the minimal set; the task keeps its names or becomes the first one. */
+  makeMinimal() {
+    const { world, expression } = this.store.state;
+    const minimal = worlds.withMinimalTasks(world);
+    const same = minimal.tasks.map((task) => task.name).join() === world.tasks.map((task) => task.name).join();
+    this.store.change({ world: minimal, expression: same ? expression : minimal.tasks[0].name }, { undoable: true });
+  }
+
+  /** Show a mistake that the server found at its input; false if the panel has none for it. */
+  refuse({ field, message }) {
+    for (const [pattern, prefix] of FIELDS) {
+      const match = pattern.exec(field ?? "");
+      const input = match && byId("world").querySelector(`[data-key="${prefix}${match[1]}"]`);
+      if (!input) continue;
+      complain(input, capitalised(message));
+      return true;
+    }
+    return false;
+  }
+
   #table(world) {
-    const heads = world.tasks.map((task, i) => h("th", { scope: "col" },
-      h("input", { type: "text", value: task.name, maxlength: worlds.LIMITS.name, "aria-label": `Name of base task ${i + 1}`, "data-key": `task-${i}`, onchange: (event) => this.#renameTask(task.name, event.target) })));
-    const rows = world.goals.map((goal, i) => h("tr", {},
-      h("th", { scope: "row" }, h("div", { class: "goal" },
-        h("input", { type: "color", value: goal.color, "aria-label": `Colour of ${goal.name}`, "data-key": `colour-${i}`, onchange: (event) => this.#edit(worlds.changeGoal(this.store.state.world, goal.name, { color: event.target.value })) }),
-        h("input", { type: "text", value: goal.name, maxlength: worlds.LIMITS.name, "aria-label": `Name of goal ${i + 1}`, "data-key": `goal-${i}`, onchange: (event) => this.#renameGoal(goal.name, event.target) }))),
-      world.tasks.map((task, k) => h("td", {}, h("label", {},
-        h("input", { type: "checkbox", checked: task.goals.includes(goal.name), "aria-label": `${task.name} wants ${goal.name}`, "data-key": `tick-${i}-${k}`, onchange: () => this.#edit(worlds.tick(this.store.state.world, task.name, goal.name)) })))),
-      h("td", {}, this.#cross(`Remove goal ${goal.name}`, `cross-goal-${i}`, () => worlds.removeGoal(this.store.state.world, goal.name)))));
+    const name = (kind, i, value) => h("input", { type: "text", value, maxlength: LIMITS.name, title: value.length > 12 ? value : null, "aria-label": `Name of ${kind === "task" ? "base task" : kind} ${i + 1}`, "data-key": `${kind}-${i}` });
+    const named = (kind, input, names, apply) => check(input, ({ value }) => mistakeIn(value.trim(), names, kind), ({ value }) => apply(value.trim()));
+    const others = (list, one) => list.filter((other) => other !== one).map((other) => other.name);
+    const { numbered } = labelsOf(world);
+    const heads = world.tasks.map((task, k) => {
+      const input = named("task", name("task", k, task.name), others(world.tasks, task), (to) => this.#renameTask(task.name, to));
+      return h("th", { scope: "col" }, withMessage(input));
+    });
+    const rows = world.goals.map((goal, i) => {
+      const input = named("goal", name("goal", i, goal.name), others(world.goals, goal), (to) => to !== goal.name && this.#edit(worlds.changeGoal(this.store.state.world, goal.name, { name: to })));
+      return h("tr", {},
+        h("th", { scope: "row" }, withMessage(input, h("div", { class: "goal" },
+          numbered ? h("span", { class: "number" }, String(i + 1)) : null,
+          h("input", { type: "color", value: goal.color, "aria-label": `Colour of ${goal.name}`, "data-key": `colour-${i}`, onchange: (event) => this.#edit(worlds.changeGoal(this.store.state.world, goal.name, { color: event.target.value })) }),
+          input))),
+        world.tasks.map((task, k) => h("td", {}, h("label", {},
+          h("input", { type: "checkbox", checked: task.goals.includes(goal.name), "aria-label": `${task.name} wants ${goal.name}`, "data-key": `tick-${i}-${k}`, onchange: () => this.#edit(worlds.tick(this.store.state.world, task.name, goal.name)) })))),
+        h("td", {}, this.#cross(`Remove goal ${goal.name}`, `cross-goal-${i}`, () => worlds.removeGoal(this.store.state.world, goal.name))));
+    });
     const crosses = h("tr", {}, h("td", {}),
       world.tasks.map((task, k) => h("td", {}, this.#cross(`Remove base task ${task.name}`, `cross-task-${k}`, () => worlds.removeTask(this.store.state.world, task.name)))),
       h("td", {}));
-    return h("table", { class: "ticks" },
-      h("caption", {}, "Tick the goals that each base task wants"),
+    return h("table", { class: "ticks", "aria-describedby": "ticks-note" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Goal"), heads, h("th", { scope: "col" }, h("span", { class: "hidden" }, "Remove")))),
       h("tbody", {}, rows),
       world.tasks.length ? h("tfoot", {}, crosses) : null);
@@ -46,28 +90,40 @@ export class WorldPanel {
   }
 
   #sizes(world) {
-    const side = (label, key, value, apply) => h("label", {}, label,
-      h("input", { type: "number", min: 3, max: worlds.LIMITS.side, step: 1, value, "data-key": key, onchange: (event) => {
-        const size = Math.round(event.target.valueAsNumber);
-        if (size >= 3 && size <= worlds.LIMITS.side) this.#resize(...apply(size));
-        else this.#refuse(event.target, value, `A map has 3 to ${worlds.LIMITS.side} rows and columns.`);
-      } }));
-    const reward = (label, key, value) => h("label", {}, label,
-      h("input", { type: "number", step: "any", value, "data-key": key, onchange: (event) => {
-        const number = event.target.valueAsNumber;
-        if (Number.isFinite(number) && Math.abs(number) <= worlds.LIMITS.reward) this.#edit({ ...this.store.state.world, [key]: number });
-        else this.#refuse(event.target, value, `A reward is a number from −${worlds.LIMITS.reward} to ${worlds.LIMITS.reward}.`);
-      } }));
     const [rows, columns] = [worlds.nRows(world), worlds.nColumns(world)];
+    const side = (label, key, value, apply) => {
+      const input = check(
+        h("input", { type: "number", min: 3, max: LIMITS.side, step: 1, value, "data-key": key }),
+        ({ valueAsNumber: size }) => (Number.isInteger(size) && size >= 3 && size <= LIMITS.side ? null : `A map has 3 to ${LIMITS.side} ${key}.`),
+        ({ valueAsNumber: size }) => size !== value && this.#resize(...apply(size)),
+      );
+      return withMessage(input, h("label", {}, label, input));
+    };
     return [
       h("fieldset", { class: "sizes" }, h("legend", {}, "Size of the map"),
         side("Rows", "rows", rows, (size) => [size, columns]),
         side("Columns", "columns", columns, (size) => [rows, size])),
-      h("fieldset", { class: "sizes" }, h("legend", {}, "Rewards"),
-        reward("Step", "step_reward", worlds.stepReward(world)),
-        reward("Desired goal r_U", "r_universal", worlds.goalReward(world, true)),
-        reward("Other goal r_∅", "r_empty", worlds.goalReward(world, false))),
+      this.#rewards(world),
     ];
+  }
+
+  /** The rewards belong together: all three are taken over once they fit. */
+  #rewards(world) {
+    const shown = [
+      ["step_reward", "Step", worlds.stepReward(world)],
+      ["r_universal", "Desired goal r_U", worlds.goalReward(world, true)],
+      ["r_empty", "Other goal r_∅", worlds.goalReward(world, false)],
+    ];
+    const inputs = Object.fromEntries(shown.map(([key, , value]) => [key, h("input", { type: "number", step: "any", value, "data-key": key })]));
+    const mistake = (input) => mistakeOfReward(input.dataset.key, Object.fromEntries(shown.map(([key]) => [key, inputs[key].valueAsNumber])));
+    const accept = () => {
+      for (const input of Object.values(inputs)) complain(input, mistake(input));
+      if (Object.values(inputs).some(mistake)) return;
+      const rewards = Object.fromEntries(shown.map(([key]) => [key, inputs[key].valueAsNumber]));
+      if (shown.some(([key, , value]) => rewards[key] !== value)) this.#edit({ ...this.store.state.world, ...rewards });
+    };
+    return h("fieldset", { class: "sizes" }, h("legend", {}, "Rewards"),
+      shown.map(([key, label]) => withMessage(check(inputs[key], mistake, accept), h("label", {}, label, inputs[key]))));
   }
 
   #edit(world) {
@@ -81,30 +137,28 @@ export class WorldPanel {
     this.store.change({ world: resized, agent: stands ? agent : worlds.nearestFree(resized, agent ?? [0, 0]) }, { undoable: true });
   }
 
-  #refuse(input, value, sentence) {
-    input.value = value;
-    this.say(sentence);
-  }
-
-  #isNew(input, old, names, kind) {
-    const name = input.value.trim();
-    if (name && (name === old || !names.includes(name))) return name === old ? (input.value = old, null) : name;
-    this.#refuse(input, old, name ? `There is already a ${kind} called ${name}.` : `A ${kind} needs a name.`);
-    return null;
-  }
-
-  #renameTask(old, input) {
+  #renameTask(old, name) {
     const { world, expression } = this.store.state;
-    const name = this.#isNew(input, old, world.tasks.map((task) => task.name), "task");
-    if (name) this.store.change({ world: worlds.renameTask(world, old, name), expression: renamed(expression, old, name) }, { undoable: true });
-  }
-
-  #renameGoal(old, input) {
-    const { world } = this.store.state;
-    const name = this.#isNew(input, old, world.goals.map((goal) => goal.name), "goal");
-    if (name) this.#edit(worlds.changeGoal(world, old, { name }));
+    if (name !== old) this.store.change({ world: worlds.renameTask(world, old, name), expression: renamed(expression, old, name) }, { undoable: true });
   }
 }
+
+/** What is wrong with a new name, or null. */
+function mistakeIn(name, others, kind) {
+  if (!name) return `A ${kind} needs a name.`;
+  return others.includes(name) ? `There is already a ${kind} called ${name}.` : null;
+}
+
+/** What is wrong with one of the rewards, or null. */
+function mistakeOfReward(key, rewards) {
+  const { step_reward: step, r_universal: desired, r_empty: other } = rewards;
+  if (!Number.isFinite(rewards[key]) || Math.abs(rewards[key]) > LIMITS.reward) return `A reward is a number from −${LIMITS.reward} to ${LIMITS.reward}.`;
+  if (key === "step_reward") return step <= -LIMITS.cost ? null : "A step must cost something: write a number below 0.";
+  return desired <= other ? "A desired goal must pay more than any other." : null;
+}
+
+/** Whether the base tasks are a minimal set already. */
+const isMinimal = (world) => world.tasks.length === worlds.nMinimal(world.goals.length) && hintOf(world) === null;
 
 /** Whether two worlds look the same in this panel. */
 function isSame(one, other) {
