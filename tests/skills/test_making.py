@@ -275,7 +275,7 @@ def test_a_learner_that_returns_no_family_is_refused():
 
 def test_the_line_on_the_terminal_is_wiped_away_when_learning_fails(monkeypatch):
     closed = []
-    monkeypatch.setattr("taskalgebra.progress.Terminal.close", lambda self: closed.append(self))
+    monkeypatch.setattr("taskalgebra.progress.Meter.close", lambda self: closed.append(self))
 
     class Failing:
         def learn(self, env, tasks, *, seed, folder, listener):

@@ -43,7 +43,7 @@ def test_text_shows_the_map_the_goals_and_the_return(run):
     assert "wants     top_right, bottom_left" in out
     assert out.count("◆") == 3 and out.count("◇") == 3  # two goals each, and the legend
     assert "optimal   from every start" in out
-    assert "from 1,1 to top_right in 11 actions, return 0.9000, optimum 0.9000" in out
+    assert "from 1,1 to top_right in 12 steps, return 0.9000, optimum 0.9000" in out
 
 
 def test_an_episode_from_a_start_is_reported(document):

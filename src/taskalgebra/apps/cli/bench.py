@@ -117,6 +117,7 @@ def _run(script: Path, *, show: bool) -> tuple[int, list[dict[str, Any]]]:
             stdout=None if show else subprocess.DEVNULL,
             env={**os.environ, RECORDS: str(records)},
             check=False,
+            process_group=0,  # Ctrl-C is ours; on the way out `run` ends the benchmark
         )
         lines = records.read_text(encoding="utf-8").splitlines() if records.exists() else []
     return done.returncode, [loads(line) for line in lines]

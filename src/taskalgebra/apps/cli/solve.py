@@ -91,7 +91,7 @@ def solve(
     if save is not None and find_spec("matplotlib") is None:
         raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
     output = Output(json, quiet)
-    with output.waiting(OPENING):
+    with output.progress(OPENING):
         from taskalgebra.apps.cli.solution import solution_of
 
         skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
@@ -132,8 +132,7 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     optimum = f", optimum {found.optimal_return:.4f}" if known else ""
     success = f" from random starts, {100 * found.success_rate:.1f} % in a desired goal"
     output.line(
-        f"return    {found.mean_return:.4f}{optimum}   "
-        f"({found.episodes:,} episodes{success if names else ''}{cut})"
+        f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{success}{cut})"
     )
     n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
@@ -172,10 +171,14 @@ def _show_episode(output: Output, solution: Solution, episode: Episode) -> None:
     row, column = episode.cells(solution)[0].tolist()
     end = "no goal, given up" if episode.goal < 0 else mdp.goal_names[episode.goal]
     output.line(
-        f"episode   from {row},{column} to {end} in {len(episode.actions)} actions, return "
+        f"episode   from {row},{column} to {end} in {len(episode.actions)} steps, return "
         f"{episode.total:.4f}, optimum {episode.optimum:.4f}"
     )
-    shown = [*episode.actions[:40], *(["…"] if len(episode.actions) > 40 else [])]
+    ended = episode.goal >= 0
+    taken = episode.actions[:-1] if ended else episode.actions
+    shown = [*taken[:40], *(["…"] if len(taken) > 40 else [])]
+    if ended:
+        shown.append("(then any action ends it, and is paid)")
     output.line(f"          {' '.join(shown)}")
 
 
@@ -204,6 +207,7 @@ def _document(
         else {
             "cells": episode.cells(solution),
             "actions": episode.actions,
+            "steps": len(episode.actions),
             "return": episode.total,
             "optimum": episode.optimum,
             "goal": None if episode.goal < 0 else mdp.goal_names[episode.goal],
