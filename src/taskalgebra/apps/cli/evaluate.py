@@ -62,7 +62,9 @@ def evaluate(
     from taskalgebra.logic.text import quote
 
     with output.progress(OPENING):
-        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
+        skills = catalogue.open_skills(
+            world, tasks=tasks or (), slip_probability=slip, expressions=expressions or ()
+        )
         texts = expressions or [quote(name) for name in skills]
         agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
     n_episodes = episodes or usual_episodes(skills)

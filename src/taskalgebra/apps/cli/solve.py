@@ -21,7 +21,7 @@ from taskalgebra.apps.cli.commands import (
     WorldOption,
     usual_episodes,
 )
-from taskalgebra.apps.cli.evaluate import document
+from taskalgebra.apps.cli.evaluate import document, played
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
@@ -92,13 +92,16 @@ def solve(
         raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
     output = Output(json, quiet)
     with output.progress(OPENING):
+        skills = catalogue.open_skills(
+            world, tasks=tasks or (), slip_probability=slip, expressions=[expression]
+        )
         from taskalgebra.apps.cli.solution import solution_of
 
-        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
         agent = skills[expression]
         solution = solution_of(agent, seed)
-        found = agent.evaluate(episodes=episodes or usual_episodes(skills), seed=seed)
         first = None if cell is None else solution.state_at(cell)
+    found = played(output, [agent], episodes or usual_episodes(skills), seed)[0]
+    with output.progress("drawing"):
         episode = solution.play(first, seed) if cell is not None or save is not None else None
         if save is not None:
             from taskalgebra.apps.cli.pictures import save_picture
@@ -117,14 +120,15 @@ def solve(
 def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     if not output.text:
         return
+    from taskalgebra.logic.formulas import in_short
     from taskalgebra.validation import listed
 
     agent = solution.agent
     names = solution.desired_names
     output.line(f"task      {agent.expression}")
-    simple = agent.expression.simplify()
-    if simple != agent.expression:
-        output.line(f"equals    {simple}")
+    short = in_short(agent.expression)
+    if short != agent.expression:
+        output.line(f"in short  {short}")
     output.line(f"wants     {listed(names, 8) or 'no goal'}")
     _draw(output, solution)
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
@@ -189,12 +193,14 @@ def _document(
     episode: Episode | None,
     save: Path | None,
 ) -> dict[str, Any]:
+    from taskalgebra.logic.formulas import in_short
+
     agent, mdp = solution.agent, solution.task.space.mdp
     live = [int(s) for s in range(mdp.n_states) if not mdp.is_goal[s]]
     return {
         "world": world,
         **document(agent, found),
-        "simplified": str(agent.expression.simplify()),
+        "simplified": str(in_short(agent.expression)),
         "desired": solution.desired_names,
         "n_expressible": agent.skills.n_expressible,
         "starts": len(mdp.starts),
