@@ -32,6 +32,7 @@ from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.progress import Listener, Meter
+from taskalgebra.signs import shown_in
 from taskalgebra.skills import store
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
@@ -281,7 +282,8 @@ class Agent(BooleanElement):
         """Print the picture, in colour if the output is a terminal."""
         self._require_states("show()")
         colour = sys.stdout.isatty() and "NO_COLOR" not in environ
-        print(f"{self.expression}\n{self.picture(colour=colour)}")
+        text = f"{self.expression}\n{self.picture(colour=colour)}"
+        print(shown_in(text, sys.stdout.encoding))
 
     def __and__(self, other: Agent) -> Agent:
         """The agent for both tasks."""

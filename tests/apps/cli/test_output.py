@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import time
 
 import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
 from taskalgebra import progress
+from taskalgebra.apps.cli import main
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.progress import Event
 
@@ -63,3 +68,48 @@ def test_a_remark_clears_the_line_of_a_meter(monkeypatch):
         output.note("by the way")
     text = sys.stderr.getvalue()
     assert text.startswith("\r\x1b[Kworking: 0 s so far\r\x1b[Kby the way")
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """A terminal of some width; `lines()` are what it shows."""
+
+    def of(width):
+        stream = io.StringIO()
+
+        def console(**options):
+            return Console(**{**options, "file": stream, "force_terminal": True, "width": width})
+
+        monkeypatch.setattr("taskalgebra.apps.cli.output.Console", console)
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr("sys.stdout", stream)
+        return lambda: re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()
+
+    return of
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 72, 80, 100, 120, 160, 200])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "top & left", "top ^ left", "--episodes", "10"),
+        ("check",),
+        ("list",),
+        ("list", "tasks"),
+        ("solve", "top & (left | ~left)", "--start", "1,1"),
+    ],
+    ids=lambda given: " ".join(given[:2]),
+)
+def test_tables_and_maps_fit_the_terminal(arguments, width, narrow):
+    lines = narrow(width)
+    assert main(list(arguments)) == 0
+    assert max(cell_len(line) for line in lines()) <= width
+    words = {word for line in lines() for word in line.split()}
+    whole = {
+        "evaluate": {"1.2000", "100.0", "success", "optimum", "steps"},
+        "check": {"deterministic", "holds", "assumption"},
+        "list": {"left"},
+        "solve": {"optimum", "steps,", "top_left", "not"},
+    }
+    assert whole[arguments[0]] <= words  # no word and no number is broken

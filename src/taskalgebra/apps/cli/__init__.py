@@ -6,7 +6,6 @@ Ctrl-C.  Commands import what they need when they run, so that `--help` answers 
 
 from __future__ import annotations
 
-import io
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,17 +15,17 @@ from threading import Timer
 from typing import Any
 
 from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, STOPPED
+from taskalgebra.extras import missing
+from taskalgebra.signs import adapt
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process."""
     for package in ("typer", "rich"):
         if find_spec(package) is None:
-            print(f'the command needs {package}: pip install "taskalgebra[cli]"', file=sys.stderr)
+            print(missing("the command", package, "cli"), file=sys.stderr)
             return FAILED
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an old encoding shows ? for ◆, and continues
-            stream.reconfigure(errors="replace")
+    adapt(sys.stdout, sys.stderr)
     given = sys.argv[1:] if arguments is None else list(arguments)
     with _every_ctrl_c():
         try:

@@ -11,14 +11,18 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any, final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
 from taskalgebra.progress import Meter
 
+GAP = 3
+"""Columns between two columns of a table."""
 OPENING = "opening the world; on first use, kernels are compiled"
 
 
@@ -48,9 +52,9 @@ class Output:
             self.out.print(text, markup=False)
 
     def ansi(self, text: str) -> None:
-        """Print text with ANSI colours, as far as the terminal shows them."""
+        """Print text with ANSI colours, as far as the terminal shows them; long lines wrap."""
         if self.text:
-            self.out.print(Text.from_ansi(text), crop=False, no_wrap=True)
+            self.out.print(Text.from_ansi(text), crop=False)
 
     @property
     def width(self) -> int:
@@ -76,7 +80,7 @@ class Output:
         *,
         title: str | None = None,
     ) -> None:
-        """Print a table.
+        """Print a table, or a list where the terminal is too narrow for its columns.
 
         Args:
             columns: headings, and how each column is aligned: left, right or center.
@@ -85,20 +89,34 @@ class Output:
         """
         if not self.text:
             return
+        if title is not None:
+            self.line(title)
+        widths = _widths(columns, rows, self.width)
+        if widths is None:
+            self._list(list(columns), rows)
+            return
         from rich import box
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name, side in columns.items():
-            table.add_column(escape(name), justify=side, overflow="fold")  # type: ignore[arg-type]
+        for (name, side), width in zip(columns.items(), widths, strict=True):
+            table.add_column(escape(name), justify=side, width=width)  # type: ignore[arg-type]
         for row in rows:
             table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in row))
         with self.out.capture() as capture:
             self.out.print(table)
         lines = [line.rstrip() for line in capture.get().splitlines()]
-        if title is not None:
-            self.line(title)
         self.out.file.write("\n".join(lines[title is None :]) + "\n")
+
+    def _list(self, headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+        """A line per cell, and a blank line after each row."""
+        indent = max(map(len, headings)) + 2
+        for row in rows:
+            for heading, cell in zip(headings, row, strict=True):
+                lines = wrap(str(cell), max(self.width - indent, 8)) or [""]
+                for i, line in enumerate(lines):
+                    self.line(f"{heading if i == 0 else '':<{indent}}{line}".rstrip())
+            self.line()
 
     def figures(self, document: Mapping[str, Any]) -> None:
         """Print the JSON document, if asked for; numbers that are not finite become null."""
@@ -114,6 +132,31 @@ class Output:
                 yield meter
             finally:
                 self._meter = None
+
+
+def _widths(
+    columns: Mapping[str, str], rows: Sequence[Sequence[str | Text]], total: int
+) -> list[int] | None:
+    """The widths of the columns of a table, without breaking a word or a number; None if too many.
+
+    What is left beyond the longest words goes to the columns that still wrap, bit by bit.
+    """
+    least, whole = [], []
+    for i, (heading, side) in enumerate(columns.items()):
+        cells = [heading, *(str(row[i]) for row in rows)]
+        words = cells if side == "right" else [word for cell in cells for word in cell.split()]
+        least.append(max(map(cell_len, words), default=0))
+        whole.append(max(map(cell_len, cells)))
+    spare = total - sum(least) - GAP * len(least)
+    if spare < 0:
+        return None
+    widths = least
+    while spare and widths != whole:
+        for i, most in enumerate(whole):
+            if spare and widths[i] < most:
+                widths[i] += 1
+                spare -= 1
+    return widths
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,7 @@ from taskalgebra.apps.cli.commands import (
 from taskalgebra.apps.cli.evaluate import document, played
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
+from taskalgebra.extras import missing
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def solve(
     """
     cell = _cell(start)
     if save is not None and find_spec("matplotlib") is None:
-        raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
+        raise Failure(missing("--save", "matplotlib", "figures"))
     output = Output(json, quiet)
     with output.progress(OPENING):
         skills = catalogue.open_skills(
