@@ -20,7 +20,7 @@ from taskalgebra.worlds import graph
 from taskalgebra.worlds.chance import State, sampled, seeded
 from taskalgebra.worlds.finite import NO_GOAL, NO_LIMIT, FiniteMDP
 
-CHUNK = 5_000_000
+CHUNK = 1_000_000
 """Steps between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
 
 

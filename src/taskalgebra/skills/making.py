@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
-from taskalgebra.progress import Listener, Meter
+from taskalgebra.progress import Listener, Meter, silent
 from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import Family, ReachFamily
@@ -107,6 +108,7 @@ def learn(
             f"learner must be an object with a method learn(env, tasks, *, seed, folder, "
             f"listener), such as QLearning(), got {learner!r}"
         )
+    _require_signature(learner)
     if listener is not None and not callable(listener):
         raise TypeError(f"listener must be a function of an Event, got {listener!r}")
     if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
@@ -127,6 +129,19 @@ def learn(
             f"{learner!r} returned {family!r}, expected a Family of values of {listed(list(base))}"
         )
     return Skills(family, env)
+
+
+def _require_signature(learner: Learner) -> None:
+    """Refuse a learner whose method cannot be called as the protocol says."""
+    try:
+        signature(learner.learn).bind(None, {}, seed=0, folder=None, listener=silent)
+    except ValueError:  # compiled code may have no signature
+        return
+    except TypeError as error:
+        raise TypeError(
+            f"{type(learner).__name__}.learn must take (env, tasks, *, seed, folder, listener): "
+            f"{error}"
+        ) from None
 
 
 def default_learner(env: GoalEnv) -> Learner:

@@ -113,3 +113,12 @@ def test_tables_and_maps_fit_the_terminal(arguments, width, narrow):
         "solve": {"optimum", "steps,", "top_left", "not"},
     }
     assert whole[arguments[0]] <= words  # no word and no number is broken
+
+
+def test_long_work_off_a_terminal_tells_of_itself_now_and_then(run, monkeypatch):
+    monkeypatch.setattr(progress, "LOGGED_EVERY", 0.1)
+    given = ("evaluate", "top", "--slip", "0.1", "--episodes", "3000000")
+    code, out, err = run(*given)
+    assert code == 0 and re.search(r"playing top: \d+ %, about \d+ s left\n", err), err
+    code, out, err = run(*given, "--quiet")
+    assert (code, out, err) == (0, "", "")

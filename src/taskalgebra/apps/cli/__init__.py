@@ -6,6 +6,7 @@ Ctrl-C.  Commands import what they need when they run, so that `--help` answers 
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return FAILED
     adapt(sys.stdout, sys.stderr)
     given = sys.argv[1:] if arguments is None else list(arguments)
-    with _every_ctrl_c():
+    with _every_ctrl_c(), _logged():
         try:
             from taskalgebra.apps.cli.app import app
 
@@ -46,6 +47,20 @@ def _stopped() -> int:
     """Ctrl-C before the command itself has begun."""
     print(f"\n{STOPPED}", file=sys.stderr)
     return INTERRUPTED
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Print the library's log, which is progress where there is no terminal, on stderr."""
+    logger, handler = logging.getLogger("taskalgebra"), logging.StreamHandler()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 @contextmanager
