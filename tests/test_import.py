@@ -61,9 +61,24 @@ def test_public_names_are_listed_before_they_are_imported():
     assert done.stdout.strip() == "True"
 
 
+@pytest.mark.parametrize("use", ["pass", "ta.solve(ta.FourRooms())['top'].evaluate(5)"])
+def test_dir_holds_public_names_and_no_modules(use):
+    script = f"import taskalgebra as ta; {use}; print(*(n for n in dir(ta) if n[:2] != '__'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split() == taskalgebra.__all__
+
+
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"taskalgebra.*'Telepathy'"):
+    with pytest.raises(AttributeError, match=r"taskalgebra.*'Telepathy'$"):
         _ = taskalgebra.Telepathy
+    with pytest.raises(AttributeError, match=r"'Fourrooms'\. Did you mean 'FourRooms'"):
+        _ = taskalgebra.Fourrooms
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "taskalgebra", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"taskalgebra {taskalgebra.__version__}\n")
 
 
 def test_the_version_is_that_of_the_project():

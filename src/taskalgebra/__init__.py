@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.boxman.env import Boxman as Boxman
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.map_file import from_file as from_file
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
@@ -76,6 +77,7 @@ _HOME = {
     "envs.boxman.env": ("Boxman",),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.map_file": ("from_file",),
     "envs.open_env": ("OpenEnv",),
     "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
@@ -119,12 +121,17 @@ __all__ = sorted(_MODULE_OF)
 def __getattr__(name: str) -> Any:
     """Import the module of a public name on first use."""
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'taskalgebra' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, __all__, 1)
+        hint = f". Did you mean {close[0]!r}?" if close else ""
+        raise AttributeError(f"module 'taskalgebra' has no attribute {name!r}{hint}")
     value = getattr(import_module(f"taskalgebra.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """Public names, imported or not."""
-    return sorted({*globals(), *_MODULE_OF})
+    """Public names, imported or not, and no modules."""
+    own = ("__all__", "__doc__", "__file__", "__name__", "__path__", "__version__")
+    return sorted([*own, *__all__])

@@ -1,13 +1,19 @@
-"""Progress: one event and one kind of listener, for learners, sweeps and reports."""
+"""Progress: one event, one kind of listener, and a line that tells how far long work is."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
+from threading import Event as Flag
+from threading import Lock, Thread
 from typing import TextIO, final
+
+LOGGER = logging.getLogger("taskalgebra")
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,11 @@ class Event:
 Listener = Callable[[Event], None]
 
 PATIENCE = 2.0
-"""Seconds before a terminal shows anything."""
+"""Seconds of work before a terminal shows anything."""
+TICK = 0.5
+"""Seconds after which a terminal shows the line again."""
+LOGGED_EVERY = 30.0
+"""Seconds between two lines in the log."""
 
 
 def silent(event: Event) -> None:
@@ -37,31 +47,95 @@ def silent(event: Event) -> None:
 
 
 @final
-class Terminal:
-    """A listener for terminals: one line with the share done and the time left; scores stay."""
+class Meter:
+    """A listener that shows the share done and the time left, for work that proves slow.
 
-    def __init__(self, verb: str = "learning", stream: TextIO | None = None) -> None:
-        """Start the clock; nothing is written if the stream is not a terminal."""
+    On a terminal it is one line, which is cleared at the end; scores stay.  Elsewhere it is a line
+    in the log now and then, at level INFO.  Work that reports nothing is shown too: a clock of its
+    own writes the line.
+    """
+
+    def __init__(self, verb: str = "", stream: TextIO | None = None, *, shown: bool = True) -> None:
+        """Start the clock; `verb` stands before what is being done."""
         self.verb = verb
-        self.stream = sys.stderr if stream is None else stream
-        self.start = time.monotonic()
-        self.shown = False
+        self.stream: TextIO | None = stream or sys.stderr  # none in a program without a console
+        self.start = self._reported_at = time.monotonic()
+        self._what, self._share = "", 0.0
+        self._on_line = False
+        self._lock = Lock()
+        self._terminal = self.stream is not None and self.stream.isatty()
+        self._closed = Flag()
+        self._clock = Thread(target=self._tick, daemon=True)
+        if shown:
+            self._clock.start()
+        else:
+            self._closed.set()
+
+    def __enter__(self) -> Meter:
+        """For the time of some work."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The work is done."""
+        self.close()
 
     def __call__(self, event: Event) -> None:
-        """Write the line again."""
-        elapsed = time.monotonic() - self.start
-        if not self.stream.isatty() or (elapsed < PATIENCE and event.score is None):
+        """Take note of progress; a terminal keeps scores, and the log too."""
+        if self._closed.is_set():
             return
-        left = elapsed * (1 - event.share) / max(event.share, 1e-9)
-        text = f"{self.verb} {event.what}: {event.share:.0%}, {left:.0f} s left"
+        self._what, self._share = event.what, min(max(event.share, 0.0), 1.0)
+        self._reported_at = time.monotonic()
         if event.score is not None:
-            text += f", {event.n_goals} goals met, score {event.score:.3f}\n"
-        self.stream.write(f"\r\x1b[K{text}")
-        self.stream.flush()
-        self.shown = event.score is None
+            self._write(f", {event.n_goals} goals met, score {event.score:.3f}", keep=True)
+
+    def __str__(self) -> str:
+        """The line."""
+        doing = " ".join(part for part in (self.verb, self._what) if part)
+        now = time.monotonic()
+        if not self._share:
+            return f"{doing}: {duration(now - self.start)} so far"
+        total = (self._reported_at - self.start) / self._share
+        left = duration(total - (now - self.start))
+        return f"{doing}: {100 * self._share:.0f} %, about {left} left"
+
+    def _tick(self) -> None:
+        wait = PATIENCE if self._terminal else LOGGED_EVERY
+        while not self._closed.wait(wait):
+            self._write()
+            wait = TICK if self._terminal else LOGGED_EVERY
+
+    def _write(self, more: str = "", *, keep: bool = False) -> None:
+        with self._lock:
+            if self.stream is None or not self._terminal:
+                LOGGER.info("%s%s", self, more)
+                return
+            columns = get_terminal_size().columns - 1  # a line that wraps could not be cleared
+            line = f"{self}{more}" + "\n" if keep else str(self)[:columns]
+            self.stream.write(f"\r\x1b[K{line}")
+            self.stream.flush()
+            self._on_line = not keep
+
+    def clear(self) -> None:
+        """Clear the line, so that something else can be written."""
+        with self._lock:
+            if self._on_line and self.stream is not None:
+                self.stream.write("\r\x1b[K")
+                self.stream.flush()
+            self._on_line = False
 
     def close(self) -> None:
-        """Clear the line."""
-        if self.shown:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+        """Stop the clock and clear the line."""
+        self._closed.set()
+        if self._clock.is_alive():
+            self._clock.join()
+        self.clear()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: `8 s`, `3 min 20 s`, `1 h 5 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

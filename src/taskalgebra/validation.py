@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, LongArray
+from taskalgebra.limits import MOST, MOST_SEED
 
 T = TypeVar("T")
 
@@ -93,11 +94,26 @@ def instance(value: object, kind: type[T], what: str) -> T:
     return value
 
 
-def count(value: object, what: str, *, least: int = 1) -> int:
-    """A whole number of at least 1, or 0 for a seed."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{what} is {value!r}, expected a whole number of at least {least}")
-    return int(value)
+def count(value: object, what: str, *, least: int = 1, most: int = MOST) -> int:
+    """A whole number from 1, or another least one, to the most that makes sense."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or int(value) < least:  # type: ignore[call-overload]
+        raise ValueError(f"{what} is {_brief(value)}, expected a whole number of at least {least}")
+    if int(value) > most:  # type: ignore[call-overload]
+        raise ValueError(f"{what} is {_brief(value)}, expected at most {most:,}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def checked_seed(value: object) -> int:
+    """A seed: a whole number of up to 63 bits."""
+    return count(value, "seed", least=0, most=MOST_SEED)
+
+
+def _brief(value: object) -> str:
+    """A number for a message; Python refuses to write one of thousands of digits."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return f"a number of about {int(value.bit_length() * 0.30103) + 1:,} digits"
+    return repr(value)
 
 
 def one_of(value: T, known: Sequence[T], what: str) -> T:

@@ -165,13 +165,13 @@ def test_episodes_are_cut_off_after_the_last_step_and_keep_their_return(mode):
     assert f"{result.unfinished} cut off" in str(result)
 
 
-def test_a_goal_of_lesser_reward_is_no_success_and_all_equal_rewards_are():
+def test_a_goal_of_lesser_reward_is_no_success_and_the_empty_task_has_none():
     lengths = first_lengths(30)
     both = play(SPACE.universal, clocks(5, task=SPACE.universal), Patient(), episodes=30)
     none = play(SPACE.empty, clocks(5, task=SPACE.empty), Patient(), episodes=30)
     early = SPACE.from_rewards([1.5, 0.5])
     graded = play(early, clocks(5, task=early), Patient(), episodes=30)
-    assert (both.n_success, none.n_success) == (30, 30)
+    assert (both.n_success, none.n_success) == (30, 0)
     assert graded.n_success == (lengths <= 3).sum()
 
 

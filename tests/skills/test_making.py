@@ -275,7 +275,7 @@ def test_a_learner_that_returns_no_family_is_refused():
 
 def test_the_line_on_the_terminal_is_wiped_away_when_learning_fails(monkeypatch):
     closed = []
-    monkeypatch.setattr("taskalgebra.progress.Terminal.close", lambda self: closed.append(self))
+    monkeypatch.setattr("taskalgebra.progress.Meter.close", lambda self: closed.append(self))
 
     class Failing:
         def learn(self, env, tasks, *, seed, folder, listener):
@@ -366,3 +366,26 @@ def test_a_run_that_learned_longer_than_asked_is_refused(tmp_path):
     ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=60_000), folder=tmp_path)
     with pytest.raises(ValueError, match="60,000 steps, more than the 77 asked for"):
         ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=77), folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "learn", [lambda self, env, tasks: None, lambda self: None, lambda self, e, t, seed: None]
+)
+def test_a_learner_with_another_signature_is_refused_in_words(learn):
+    odd = type("Odd", (), {"learn": learn})()
+    with pytest.raises(TypeError, match=r"Odd.learn must take \(env, tasks, \*, seed, folder, lis"):
+        ta.learn(ta.FourRooms(), learner=odd)
+
+
+@pytest.mark.parametrize("action", [-1, 99])
+def test_actions_that_a_reach_makes_up_are_refused(action):
+    class Lost(ta.DirectedReach):
+        def values(self, observations):
+            return np.zeros((len(observations), 4))
+
+        def act(self, observations, goal):
+            return np.full(len(observations), action)
+
+    skills = ta.from_reach(Lost(), ta.FourRooms())
+    with pytest.raises(ValueError, match=f"action {action} does not exist; actions are up, right"):
+        skills["top"].act(3)

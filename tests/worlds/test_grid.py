@@ -152,11 +152,15 @@ def test_episodes_start_in_the_cells_that_are_given():
 REFUSED = {
     "an empty map": (("",), {}, ["empty", "'.'"]),
     "a map of blank lines": (("\n  \n\n",), {}, ["empty"]),
-    "a ragged map": (("A..\n..\n...",), {}, ["row 1", "2 columns", "row 0 has 3", "equally"]),
+    "a ragged map": (("A..\n..\n...",), {}, ["row 1", "2 columns", "first row has 3", "equally"]),
     "a gap in the map": (("A..\n\n...",), {}, ["row 1", "0 columns"]),
     "an odd symbol": (("A.?\n...",), {}, ["'?'", "row 0, column 2", "'#'", "'.'", "letter"]),
     "a space for a free cell": (("A .\n...",), {}, ["' '", "row 0, column 1"]),
-    "a letter drawn twice": (("A.\n.A",), {}, ["'A'", "twice", "(0, 0)", "(1, 1)"]),
+    "a letter drawn twice": (
+        ("A.\n.A",),
+        {},
+        ["'A'", "twice", "row 0, column 0", "row 1, column 1"],
+    ),
     "a map without goals": (("...",), {}, ["no goal", "letters", "goals="]),
     "a map of walls": (("###",), {}, ["no goal"]),
     "a goal given again": (("A..", {"A": (0, 1)}), {}, ["'A'", "(0, 0)", "again"]),

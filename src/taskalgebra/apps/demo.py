@@ -7,6 +7,7 @@ prints a table of all 16 tasks, and draws them to a file if matplotlib is instal
 
 from __future__ import annotations
 
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +17,10 @@ import numpy as np
 from taskalgebra.apps import desired_names
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.evaluation.exact import policy_return
+from taskalgebra.extras import hint
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v
+from taskalgebra.signs import adapt
 from taskalgebra.skills.making import solve
 from taskalgebra.skills.skills import Agent
 
@@ -49,7 +52,7 @@ def main() -> None:
     print(f"\n{exact} of {len(agents)} composed policies are optimal from every start.")
     print(f"Planning took {1e3 * planned:.1f} ms, composing {1e3 * composed:.1f} ms.")
     if find_spec("matplotlib") is None:
-        print('To draw all 16: pip install "taskalgebra[figures]"')
+        print(f"To draw all 16: {hint('figures')}")
         return
     _draw(agents, PICTURE)
     print(f"Picture of all 16: {PICTURE.resolve()}")
@@ -81,4 +84,5 @@ def _line(agent: Agent) -> bool:
 
 
 if __name__ == "__main__":
+    adapt(sys.stdout)
     main()

@@ -16,7 +16,7 @@ from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.base_tasks import labels_of
 from taskalgebra.theory.policy import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import count, instance
+from taskalgebra.validation import checked_seed, count, instance
 
 TOLERANCE = 1e-5
 """A table is learned when no entry is further than this from its exact value."""
@@ -132,7 +132,7 @@ class Baseline(ABC):
         """
         _check(space, base_tasks)
         tasks = list(dict.fromkeys(self.to_learn(space, base_tasks)))
-        sequence = np.random.SeedSequence(count(seed, "seed", least=0))
+        sequence = np.random.SeedSequence(checked_seed(seed))
         seeds = sequence.generate_state(len(tasks), np.uint64)
         tables = {
             task: self.learn_table(task, int(own)) for task, own in zip(tasks, seeds, strict=True)

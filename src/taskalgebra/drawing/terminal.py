@@ -41,7 +41,7 @@ def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> s
     mdp = task.space.mdp
     states, _ = layout(mdp)
     live = np.flatnonzero(~mdp.is_goal)
-    marks = _marks(mdp, goals_to_mark(task))
+    marks = _marks(mdp, task.wanted)
     shown = values[live][np.isfinite(values[live])]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
     lines = []
@@ -107,14 +107,6 @@ def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
     for drawn in (mdp.goals, np.flatnonzero(~mdp.is_goal)):
         states[tuple((mdp.cells[drawn] - corner).T)] = drawn
     return states, corner
-
-
-def goals_to_mark(task: Task) -> BoolArray:
-    """[G], the desired goals; of a task with more than two rewards, the goals that pay most."""
-    if task.two_valued:
-        return task.desired
-    best: BoolArray = task.goal_reward == task.goal_reward.max()
-    return best
 
 
 def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:

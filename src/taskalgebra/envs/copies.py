@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.compiled import kernel
+from taskalgebra.limits import MOST_COPIES
 from taskalgebra.validation import count
-from taskalgebra.worlds.finite import NO_GOAL
+from taskalgebra.worlds.finite import NO_GOAL, NO_LIMIT
 
-NO_LIMIT = 2**62
 Observations = TypeVar("Observations")
 
 
@@ -71,7 +71,7 @@ class Copies(VectorEnv[Observations, Any, Any]):
 
     def __init__(self, world: HasSpaces, num_envs: int, max_episode_steps: int | None) -> None:
         """Take over the spaces; nothing is started yet."""
-        self.num_envs = count(num_envs, "num_envs")
+        self.num_envs = count(num_envs, "num_envs", most=MOST_COPIES)
         self.max_episode_steps = (
             None if max_episode_steps is None else count(max_episode_steps, "max_episode_steps")
         )

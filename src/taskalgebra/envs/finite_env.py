@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, Image
 from taskalgebra.drawing.image import Drawing
-from taskalgebra.drawing.terminal import goals_to_mark, snapshot
+from taskalgebra.drawing.terminal import snapshot
 from taskalgebra.envs.copies import Copies
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
@@ -122,8 +122,8 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         return FiniteVectorEnv(playing, num_envs, max_episode_steps=max_episode_steps)
 
     def desired_goals(self, task: Task) -> BoolArray:
-        """[G], the goals that a task desires; of more than two rewards, those that pay most."""
-        return goals_to_mark(task)
+        """[G], the goals that a task wants."""
+        return task.wanted
 
     def _uniform(self) -> float:
         """A random number in [0, 1): the only source of chance."""

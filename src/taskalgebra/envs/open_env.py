@@ -70,6 +70,8 @@ class OpenEnv(GoalEnv):
         """Name goals, actions and tasks; one copy is made, to learn its spaces."""
         if not callable(make):
             raise TypeError(f"make must be a function that makes n copies, make(n), got {make!r}")
+        if isinstance(goals, str):
+            raise TypeError(f"goals is the string {goals!r}, expected a list of names: [{goals!r}]")
         if not isinstance(tasks, Mapping):
             raise TypeError(f"tasks must be given as {{name: goals}}, got {tasks!r}")
         self._make = make

@@ -12,13 +12,16 @@ from numpy.typing import ArrayLike
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
+from taskalgebra.limits import MOST_EPISODES
+from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.chance import State, sampled, seeded
-from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+from taskalgebra.worlds.finite import NO_GOAL, NO_LIMIT, FiniteMDP
 
-NO_LIMIT = 2**62
+CHUNK = 1_000_000
+"""Steps between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
 
 
 def rollouts(
@@ -29,13 +32,15 @@ def rollouts(
     episodes: int,
     rng: np.random.Generator,
     max_steps: int | None = None,
+    listener: Listener = silent,
 ) -> Evaluation:
     """Play episodes with one action per state, `[S]`, from random starts.
 
     `max_steps` cuts episodes off.  By default an episode that surely ends is not cut off; if the
-    policy may never end, the limit is ten times the number of states.
+    policy may never end, the limit is ten times the number of states.  The listener receives
+    progress.
     """
-    episodes = count(episodes, "episodes")
+    episodes = count(episodes, "episodes", most=MOST_EPISODES)
     mdp = task.space.mdp
     chosen = _actions(actions, task)
     starts = rng.choice(mdp.starts, episodes)
@@ -45,17 +50,29 @@ def rollouts(
         limits = np.where(endless, 10 * mdp.n_states, NO_LIMIT)
     else:
         limits = np.full(episodes, count(max_steps, "max_steps"))
-    returns, steps, ends = _play(
-        mdp.offset,
-        mdp.successor,
-        mdp.probability,
-        task.steps,
-        mdp.is_goal,
-        chosen,
-        starts,
-        limits,
-        seeded(int(rng.integers(2**63))),
-    )
+    stream = seeded(int(rng.integers(2**63)))
+    returns = np.zeros(episodes)
+    steps = np.zeros(episodes, np.int64)
+    ends = np.full(episodes, NO_GOAL, np.int64)
+    position = np.zeros(2, np.int64)
+    while position[0] < episodes:  # in parts, because a kernel does not listen for Ctrl-C
+        _play(
+            mdp.offset,
+            mdp.successor,
+            mdp.probability,
+            task.steps,
+            mdp.is_goal,
+            chosen,
+            starts,
+            limits,
+            stream,
+            returns,
+            steps,
+            ends,
+            position,
+            CHUNK,
+        )
+        listener(Event("episodes", float(position[0] / episodes)))
     ended = ends != NO_GOAL
     goals = np.where(ended, mdp.goal_of_state[ends], NO_GOAL)
     returns[ended] += task.goal_reward[goals[ended]]
@@ -73,23 +90,33 @@ def _play(
     starts: IntArray,
     limits: LongArray,
     stream: State,
-) -> tuple[Array, LongArray, LongArray]:
-    """Returns before the terminal reward, steps, and the absorbing state reached or −1."""
+    returns: Array,
+    steps: LongArray,
+    ends: LongArray,
+    position: LongArray,
+    budget: int,
+) -> None:
+    """Play on for some steps, from the position: an episode, and the state where it stands.
+
+    Fills in returns before the terminal reward, steps, and the absorbing state reached or −1.
+    """
     n_actions = step_reward.shape[1]
-    returns = np.zeros(starts.size)
-    steps = np.zeros(starts.size, np.int64)
-    ends = np.full(starts.size, -1, np.int64)
-    for i in range(starts.size):
-        s = starts[i]
-        for _ in range(limits[i]):
-            steps[i] += 1
-            if is_goal[s]:
-                ends[i] = s
-                break
-            a = actions[s]
-            returns[i] += step_reward[s, a]
-            s = successor[sampled(offset, probability, s * n_actions + a, stream)]
-    return returns, steps, ends
+    i, s = position[0], position[1]
+    while i < starts.size and budget > 0:
+        budget -= 1
+        if steps[i] == 0:
+            s = np.int64(starts[i])
+        steps[i] += 1
+        if is_goal[s]:
+            ends[i] = s
+            i += 1
+            continue
+        a = actions[s]
+        returns[i] += step_reward[s, a]
+        s = np.int64(successor[sampled(offset, probability, s * n_actions + a, stream)])
+        if steps[i] >= limits[i]:
+            i += 1
+    position[0], position[1] = i, s
 
 
 def policy_return(task: Task, actions: ArrayLike) -> Array:

@@ -19,8 +19,10 @@ _NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within this 
 class Evaluation:
     """The outcome of some episodes of one task.
 
-    An episode succeeds when it ends in a goal that the task rewards most.  `optimal_return` is the
-    mean of V*_M over the same starts: what the best policy earns on average, or NaN if not known.
+    An episode succeeds when it ends in a goal that the task wants (`Task.wanted`), so none of the
+    empty task does.  A step is one action; the last, in the absorbing state, is paid the terminal
+    reward and counts like any other.  `optimal_return` is the mean of V*_M over the same starts:
+    what the best policy earns on average, or NaN if not known.
     """
 
     episodes: int
@@ -81,14 +83,14 @@ class Episodes(NamedTuple):
 def summary(task: Task, episodes: Episodes) -> Evaluation:
     """The figures of some episodes."""
     n = episodes.returns.size
-    reached = task.goal_reward[episodes.goals[episodes.goals != NO_GOAL]]
+    wanted = task.wanted[episodes.goals[episodes.goals != NO_GOAL]]
     optimal = float(episodes.optimal_returns.mean())
     return Evaluation(
         episodes=n,
         mean_return=float(episodes.returns.mean()),
         standard_error=float(episodes.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
         optimal_return=np.nan if np.isnan(optimal) else optimal,
-        success_rate=float((reached == task.goal_reward.max()).sum() / n),
+        success_rate=float(wanted.sum() / n),
         unfinished=int((episodes.goals == NO_GOAL).sum()),
         mean_steps=float(episodes.steps.mean()),
     )

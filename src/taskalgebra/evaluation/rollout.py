@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray, Observations
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
+from taskalgebra.limits import MOST_EPISODES
+from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.goal_env import goals_reached
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.tasks import Task
@@ -81,6 +83,7 @@ def play(
     episodes: int,
     max_steps: int,
     seed: int = 0,
+    listener: Listener = silent,
 ) -> Evaluation:
     """Play episodes in an environment, and summarise what the policy earned.
 
@@ -96,17 +99,20 @@ def play(
         episodes: the number of episodes.
         max_steps: an episode is cut off after this many steps, and counts with its return so far.
         seed: equal seeds play equal episodes, if the environment and the policy are deterministic.
+        listener: receives progress.
 
     Raises:
         ValueError: the environment violates the contract of goals.
     """
     instance(task, Task, "the task")
-    episodes, max_steps = count(episodes, "episodes"), count(max_steps, "max_steps")
+    episodes = count(episodes, "episodes", most=MOST_EPISODES)
+    max_steps = count(max_steps, "max_steps")
     first_seed = int(np.random.SeedSequence(seed).generate_state(1)[0]) >> 1  # room to count up
     waves = []
     for first in range(0, episodes, env.num_envs):
         n_counted = min(env.num_envs, episodes - first)
         waves.append(_wave(task, env, policy, n_counted, first_seed + first, max_steps))
+        listener(Event("episodes", (first + n_counted) / episodes))
     return summary(task, Episodes(*(np.concatenate(parts) for parts in zip(*waves, strict=True))))
 
 

@@ -31,12 +31,11 @@ from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, finite, instance
 from taskalgebra.worlds.chance import State, seeded
-from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.finite import NO_LIMIT, FiniteMDP
 
-NO_LIMIT = 2**62
 NO_OPTIMUM = np.empty((0, 0, 0))
-CHUNK = 2_000_000
-"""Steps between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
+CHUNK = 8_000_000
+"""Updates between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +189,7 @@ def _learn(
     run.interrupted = False
     if run.n_steps >= last_step or run.n_episodes >= last_episode:
         return run
+    chunk = max(100_000, CHUNK // max(4, shape[1]))  # steps
     run.q = run.q.copy()  # learning writes into it; a table taken from the run earlier stays
     try:
         while True:
@@ -212,7 +212,7 @@ def _learn(
                 run.stream,
                 optimum,
                 stop.tolerance,
-                min(last_step, int(counters[0]) + CHUNK),
+                min(last_step, int(counters[0]) + chunk),
                 last_episode,
             )
             run.n_steps, run.n_episodes, run.position = counters[:3].tolist()

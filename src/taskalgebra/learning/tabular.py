@@ -23,16 +23,14 @@ from taskalgebra.learning.probe import penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
-from taskalgebra.theory.goal_env import GoalEnv, goals_reached
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_reached
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import finite, listed
+from taskalgebra.validation import count, finite, instance, listed
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
-MAX_EPISODE_STEPS = 1_000
-"""For environments that are known only by playing them and have no limit of their own."""
 STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
 """α and ε for worlds with random outcomes, or with unknown ones."""
 
@@ -55,6 +53,16 @@ class QLearning:
     """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
     r_bar_min: float | None = None
     """r̄_MIN, the penalty for a wrong goal; by default the one of Definition 2."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense before anything is learned."""
+        for name in ("episodes", "steps"):
+            if getattr(self, name) is not None:
+                count(getattr(self, name), name)
+        if self.settings is not None:
+            instance(self.settings, Settings, "settings")
+        if self.r_bar_min is not None:
+            finite(self.r_bar_min, "r_bar_min", ())
 
     def learn(
         self,

@@ -37,10 +37,12 @@ from taskalgebra.logic.expression import (
     Xor,
     sum_of_cubes,
 )
-from taskalgebra.logic.sum_of_products import all_true, sum_of_products
+from taskalgebra.logic.sum_of_products import all_true, short_sum, sum_of_products
 from taskalgebra.logic.text import postfix
 from taskalgebra.logic.truth import checked_names
 
+SHORT_NAMES = 12
+"""Beyond this many names `in_short` does not look for another formula."""
 _OPERATORS: Final[dict[str, Callable[[Expression, Expression], Expression]]] = {
     "and": And,
     "xor": Xor,
@@ -96,6 +98,22 @@ def from_truth_table(table: int, names: Sequence[str], dont_care: int = 0) -> Ex
     if not (0 <= table <= all_true(len(order)) and 0 <= dont_care <= all_true(len(order))):
         raise ValueError(f"a truth table of {len(order)} names has {1 << len(order)} bits")
     return sum_of_cubes(sum_of_products(table, dont_care, len(order)), order)
+
+
+def in_short(expression: Expression) -> Expression:
+    """An equivalent formula that is never longer: a sum of products, or the formula itself.
+
+    It takes a moment for any formula: beyond `SHORT_NAMES` names it is the formula itself, and from
+    6 names on the sum may not be a shortest one.
+    """
+    if len(expression.names) > SHORT_NAMES:
+        return expression
+    meaning = expression.canonical()
+    cubes = short_sum(meaning.table, len(meaning.names), expression._length)
+    if cubes is None:
+        return expression
+    found = sum_of_cubes(cubes, meaning.names)
+    return found if found._length < expression._length else expression
 
 
 def all_functions(names: Sequence[str]) -> Iterator[Expression]:

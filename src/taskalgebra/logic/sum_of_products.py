@@ -46,6 +46,19 @@ def sum_of_products(table: int, dont_care: int, n_names: int) -> tuple[Cube, ...
     return find(table, dont_care, n_names)
 
 
+def short_sum(table: int, n_names: int, most: int) -> tuple[Cube, ...] | None:
+    """A short sum of products, found in a moment; None if it has more than `most` products.
+
+    For 6 names a shortest one can take seconds, so it is a shortest one only below.
+    """
+    if n_names < EXACT_NAMES:
+        return sum_of_products(table, 0, n_names)
+    try:
+        return irredundant_cover(table, 0, n_names, most)
+    except OverflowError:
+        return None
+
+
 def all_true(n_names: int) -> int:
     """The truth table of the constant true: 2ⁿ ones."""
     return (1 << (1 << n_names)) - 1
@@ -266,17 +279,20 @@ def _lower_bound(users: dict[int, int], columns: list[_Column]) -> tuple[int, in
     return bound, helpful
 
 
-def irredundant_cover(table: int, dont_care: int, n_names: int) -> tuple[Cube, ...]:
+def irredundant_cover(
+    table: int, dont_care: int, n_names: int, most: int | None = None
+) -> tuple[Cube, ...]:
     """A sum of prime implicants in which no product can be left out (Minato–Morreale).
 
-    The recursion is as deep as there are names.
+    The recursion is as deep as there are names.  With `most`, an OverflowError ends the search once
+    there are more products.
     """
     needed = table & ~dont_care
-    cubes, _ = _irredundant(needed, needed | dont_care, n_names)
+    cubes, _ = _irredundant(needed, needed | dont_care, n_names, most or 1 << n_names)
     return tuple(sorted(cubes, key=lambda cube: cube_order(cube, n_names)))
 
 
-def _irredundant(needed: int, allowed: int, n_names: int) -> tuple[list[Cube], int]:
+def _irredundant(needed: int, allowed: int, n_names: int, most: int) -> tuple[list[Cube], int]:
     """Cubes between `needed` and `allowed`, and the truth table of their sum.
 
     The last name x splits each table in two halves.  What only ¬x or only x may cover gets that
@@ -290,10 +306,12 @@ def _irredundant(needed: int, allowed: int, n_names: int) -> tuple[list[Cube], i
     low = all_true(n_names - 1)
     needed_0, needed_1 = needed & low, needed >> half
     allowed_0, allowed_1 = allowed & low, allowed >> half
-    cubes_0, table_0 = _irredundant(needed_0 & ~allowed_1, allowed_0, n_names - 1)
-    cubes_1, table_1 = _irredundant(needed_1 & ~allowed_0, allowed_1, n_names - 1)
+    cubes_0, table_0 = _irredundant(needed_0 & ~allowed_1, allowed_0, n_names - 1, most)
+    cubes_1, table_1 = _irredundant(needed_1 & ~allowed_0, allowed_1, n_names - 1, most)
     rest = needed_0 & ~table_0 | needed_1 & ~table_1
-    cubes, table = _irredundant(rest, allowed_0 & allowed_1, n_names - 1)
+    cubes, table = _irredundant(rest, allowed_0 & allowed_1, n_names - 1, most)
+    if len(cubes) + len(cubes_0) + len(cubes_1) > most:
+        raise OverflowError
     literal = 1 << (n_names - 1)
     cubes += [Cube(cube.positive, cube.negative | literal) for cube in cubes_0]
     cubes += [Cube(cube.positive | literal, cube.negative) for cube in cubes_1]

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskalgebra.extras import missing
 from taskalgebra.paper.results.labels import DEEP, TABULAR
 from taskalgebra.progress import Event, Listener, silent
 
@@ -217,7 +218,7 @@ def _require(*packages: str) -> None:
     for package in packages:
         if find_spec(package) is None:
             need, extra = "figures" if package == "matplotlib" else "networks", EXTRAS[package]
-            raise ModuleNotFoundError(f'{need} need {package}: pip install "taskalgebra[{extra}]"')
+            raise ModuleNotFoundError(missing(need, package, extra))
 
 
 def _work(half: str, names: list[str], *, whole: bool) -> _Work:

@@ -5,9 +5,8 @@ A name is one of `ENTRIES`, a text file with a map, or a directory with saved sk
     skills = open_skills("four-rooms", slip_probability=0.1)
     skills = open_skills("maze.txt", tasks=["north=A,B", "west=A,C"])
 
-A map may be followed by lines that name its base tasks, `north = A, B`; without such lines, and
-without `tasks`, every goal of a map is a base task of the same name.  Nothing heavy is imported
-before something is opened, so that names can be completed while they are typed.
+`taskalgebra.from_file` says what a file with a map is.  Nothing heavy is imported before something
+is opened, so that names can be completed while they are typed.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from taskalgebra.theory.tasks import Task, TaskSpace
 
 DEFAULT = "four-rooms"
-MOST_BYTES = 1_000_000
-"""A file beyond this is not a map."""
 
 
 @final
@@ -158,19 +155,35 @@ def recipe(name: str, *, paper: bool = False) -> tuple[DeepQ, str | None] | None
     return (found.paper, None) if paper else (found.learner, found.start)
 
 
-def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float = 0.0) -> Skills:
+def open_skills(
+    name: str,
+    *,
+    tasks: Sequence[str] = (),
+    slip_probability: float = 0.0,
+    expressions: Sequence[str] = (),
+) -> Skills:
     """Skills by name: planned for a finite world, loaded for a game or a directory.
+
+    `expressions` are what they are opened for: mistakes in them are found before anything is
+    planned or loaded.
 
     Raises:
         ValueError: there are none of this name, or not with these arguments.
     """
-    from taskalgebra.skills.making import load, solve
+    from taskalgebra.logic.formulas import parse
 
     entry = ENTRIES.get(name)
     loaded = Path(name).is_dir() if entry is None else entry.networks
+    for text in expressions:
+        parse(text, entry.tasks if entry is not None and loaded else None)
+    from taskalgebra.skills.making import load, solve
+
     if not loaded:
         world = open_world(name, slip_probability=slip_probability)
-        return solve(world, base_tasks(name, world, tasks))
+        base = base_tasks(name, world, tasks)
+        for text in expressions:
+            parse(text, base)
+        return solve(world, base)
     _refuse_slips(name, slip_probability)
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
@@ -190,11 +203,9 @@ def _refuse_slips(name: str, slip_probability: float) -> None:
 
 
 def _drawn(name: str, slip_probability: float) -> GoalEnv:
-    """The environment of a text file: a map, and perhaps lines that name tasks."""
-    from taskalgebra.envs.finite_env import FiniteEnv
-    from taskalgebra.theory.tasks import TaskSpace
+    """The environment of a text file with a map."""
+    from taskalgebra.envs.map_file import from_file
     from taskalgebra.validation import closest
-    from taskalgebra.worlds.grid import from_text
 
     path = Path(name)
     if not path.exists():
@@ -206,48 +217,21 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
         raise ValueError(
             f"{name} is a directory; a world is one of {', '.join(ENTRIES)} or a file with a map"
         )
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{name} has more than {MOST_BYTES:,} bytes; a map is a small text file")
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # with or without a BOM
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"{name} is not a text file; a map has # for walls, . for free cells, letters for goals"
-        ) from None
-    named = [line.strip() for line in lines if "=" in line]
-    drawn = [line for line in lines if "=" not in line]
-    while drawn and not drawn[-1].strip():
-        drawn.pop()
-    if drawn and not any(character.isalnum() for line in drawn for character in line):
-        raise ValueError(f"{name}: the map has no goal; put letters or digits on it")
-    try:
-        space = TaskSpace(from_text(drawn, slip_probability=slip_probability))
-        own = {goal: space.task([goal]) for goal in space.goal_names}
-        return FiniteEnv(space, _tasks(named, space, own) if named else own)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+    return from_file(path, slip_probability=slip_probability)
 
 
 def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) -> dict[str, Task]:
     """Tasks as written by the user: `NAME` of an existing one, or `NAME=GOAL,GOAL`."""
-    from taskalgebra.validation import closest, listed
+    from taskalgebra.envs.map_file import defined_task, named_task
 
     tasks: dict[str, Task] = {}
     for text in texts:
-        name, defined, goals = (part.strip() for part in text.partition("="))
-        if not defined:
+        if "=" not in text:
             for word in (word.strip() for word in text.split(",")):
-                if word not in named:
-                    raise ValueError(
-                        f"unknown task {word!r}; this world names {listed(list(named))}; write "
-                        f"NAME=GOAL,GOAL for a new one{closest(word, list(named))}"
-                    )
-                tasks[word] = named[word]
+                tasks[word] = named_task(word, named)
             continue
-        desired = [goal.strip() for goal in goals.split(",") if goal.strip()]
-        if not name or not desired:
-            raise ValueError(f"the task {text!r} has no name or no goals; write NAME=GOAL,GOAL")
+        name, task = defined_task(text, space)
         if name in tasks:
             raise ValueError(f"the task {name!r} is given twice; name each task once")
-        tasks[name] = space.task(desired)
+        tasks[name] = task
     return tasks

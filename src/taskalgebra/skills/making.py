@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
-from taskalgebra.progress import Listener, Terminal
+from taskalgebra.progress import Listener, Meter, silent
 from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import closest, count, finite, listed, unique_names
+from taskalgebra.validation import checked_seed, closest, finite, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
@@ -68,7 +69,9 @@ def solve(
                 f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so a wrong "
                 f"goal would be welcome; give at most r_∅"
             )
-    return Skills(plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance), env)
+    with Meter("planning"):
+        family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+    return Skills(family, env)
 
 
 def learn(
@@ -90,7 +93,7 @@ def learn(
             states, and networks otherwise.
         seed: equal seeds learn equal values.
         folder: a directory for checkpoints, from which interrupted learning resumes.
-        listener: receives progress; by default a terminal shows it.
+        listener: receives progress; by default a terminal or the log shows it.
 
     Raises:
         ValueError: some goal was never met, so its values are not known; or the learner does not
@@ -105,6 +108,7 @@ def learn(
             f"learner must be an object with a method learn(env, tasks, *, seed, folder, "
             f"listener), such as QLearning(), got {learner!r}"
         )
+    _require_signature(learner)
     if listener is not None and not callable(listener):
         raise TypeError(f"listener must be a function of an Event, got {listener!r}")
     if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
@@ -112,22 +116,32 @@ def learn(
     if isinstance(learner, DeepQ):
         store.torch_module("taskalgebra.learning.deep.training")
         store.torch_module("safetensors")
-    shown = Terminal()
-    try:
+    with Meter("learning", shown=listener is None) as meter:
         family = learner.learn(
             env,
             base,
-            seed=count(seed, "seed", least=0),
+            seed=checked_seed(seed),
             folder=None if folder is None else Path(folder),
-            listener=listener or shown,
+            listener=listener or meter,
         )
-    finally:
-        shown.close()
     if not isinstance(family, Family) or dict(family.tasks) != base:
         raise TypeError(
             f"{learner!r} returned {family!r}, expected a Family of values of {listed(list(base))}"
         )
     return Skills(family, env)
+
+
+def _require_signature(learner: Learner) -> None:
+    """Refuse a learner whose method cannot be called as the protocol says."""
+    try:
+        signature(learner.learn).bind(None, {}, seed=0, folder=None, listener=silent)
+    except ValueError:  # compiled code may have no signature
+        return
+    except TypeError as error:
+        raise TypeError(
+            f"{type(learner).__name__}.learn must take (env, tasks, *, seed, folder, listener): "
+            f"{error}"
+        ) from None
 
 
 def default_learner(env: GoalEnv) -> Learner:

@@ -31,21 +31,21 @@ from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning.exact import optimal_v
+from taskalgebra.progress import Listener, Meter
+from taskalgebra.signs import shown_in
 from taskalgebra.skills import store
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
-from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tables import compose_values
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ, GoalSetQ
-from taskalgebra.validation import count, listed
+from taskalgebra.validation import checked_seed, count, listed
 
 MAX_COPIES = 256
 """The most copies of an environment in one evaluation."""
-MAX_STEPS = 1_000
-"""The most steps of an episode in an evaluation, if the environment has no limit."""
 
 
 @final
@@ -229,39 +229,61 @@ class Agent(BooleanElement):
         return np.concatenate(parts)
 
     def evaluate(
-        self, episodes: int = 1000, *, seed: int = 0, max_steps: int | None = None
+        self,
+        episodes: int = 1000,
+        *,
+        seed: int = 0,
+        max_steps: int | None = None,
+        listener: Listener | None = None,
     ) -> Evaluation:
         """Play episodes from random starts, and compare with the optimum of the task.
 
         In a finite world the optimum is exact, and by default only episodes that might never end
         are cut off.  In an open world the agent plays in `skills.env`; the optimum is known if that
         environment reports it, and episodes are cut off at its limit.
-        """
-        if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
-            return self._play(episodes, seed, max_steps)
-        return rollouts(
-            self.task,
-            self.actions,
-            optimal_v(self.task),
-            episodes=episodes,
-            rng=np.random.default_rng(count(seed, "seed", least=0)),
-            max_steps=max_steps,
-        )
 
-    def _play(self, episodes: int, seed: int, max_steps: int | None) -> Evaluation:
+        Args:
+            episodes: how many.
+            seed: equal seeds play equal episodes.
+            max_steps: an episode is cut off after this many steps.
+            listener: receives progress; by default a terminal or the log shows it.
+        """
+        seed = checked_seed(seed)
+        with Meter("playing", shown=listener is None) as meter:
+            told = listener or meter
+            if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
+                return self._play(episodes, seed, max_steps, told)
+            return rollouts(
+                self.task,
+                self.actions,
+                optimal_v(self.task),
+                episodes=episodes,
+                rng=np.random.default_rng(seed),
+                max_steps=max_steps,
+                listener=told,
+            )
+
+    def _play(
+        self, episodes: int, seed: int, max_steps: int | None, listener: Listener
+    ) -> Evaluation:
         env = self.skills.env
         if env is None:
             raise ValueError(
                 "these skills belong to an open world but have no environment to play in; give "
                 "one: load(path, env=...)"
             )
-        seed = count(seed, "seed", least=0)
         if max_steps is None:
-            max_steps = env.max_episode_steps or MAX_STEPS
+            max_steps = env.max_episode_steps or MAX_EPISODE_STEPS
         copies = env.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
         try:
             return play(
-                self.task, copies, self.policy, episodes=episodes, max_steps=max_steps, seed=seed
+                self.task,
+                copies,
+                self.policy,
+                episodes=episodes,
+                max_steps=max_steps,
+                seed=seed,
+                listener=listener,
             )
         finally:
             copies.close()
@@ -275,7 +297,8 @@ class Agent(BooleanElement):
         """Print the picture, in colour if the output is a terminal."""
         self._require_states("show()")
         colour = sys.stdout.isatty() and "NO_COLOR" not in environ
-        print(f"{self.expression}\n{self.picture(colour=colour)}")
+        text = f"{self.expression}\n{self.picture(colour=colour)}"
+        print(shown_in(text, sys.stdout.encoding))
 
     def __and__(self, other: Agent) -> Agent:
         """The agent for both tasks."""

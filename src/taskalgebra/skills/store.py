@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.envs import registry
+from taskalgebra.extras import missing
 from taskalgebra.folder import Folder, StoreError, format_of, is_names
 from taskalgebra.theory.family import Family, ReachFamily, TableFamily, pack_tasks, unpack_tasks
 from taskalgebra.theory.goal_env import GoalEnv
@@ -109,7 +110,7 @@ def torch_module(name: str) -> Any:
         if error.name is None or error.name.partition(".")[0] not in ("torch", "safetensors"):
             raise
         raise ModuleNotFoundError(
-            f'networks need {error.name}: pip install "taskalgebra[deep]"', name=error.name
+            missing("networks", error.name, "deep"), name=error.name
         ) from None
 
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.vector import VectorEnv
 
+MAX_EPISODE_STEPS = 1_000
+"""For evaluation and for tables, where an environment has no limit of its own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:

@@ -17,6 +17,7 @@ from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.reach import DirectedReach
 from taskalgebra.theory.values import ExtendedQ
+from taskalgebra.validation import checked_actions
 
 TIE = 1e-14
 """Values closer than TIE · max(1, |best|), about 50 rounding errors, are equal."""
@@ -66,6 +67,12 @@ def _greedy(q_bar: Array) -> LongArray:
     return chosen
 
 
+def _of_axes(n: int) -> str:
+    """What one observation of this many axes is, for a message."""
+    one = f"an array of {n} axes" if n else "one number"
+    return f"here one observation is {one}, and a batch has one axis more"
+
+
 class Policy(ABC):
     """From observations to actions, for one episode or for a batch of them.
 
@@ -87,9 +94,15 @@ class Policy(ABC):
     @final
     def act(self, observations: Any) -> Any:
         """The action for one observation, or the actions for a batch of them."""
-        given = np.asarray(observations)
-        if given.ndim != self.observation_ndim:
+        n = self.observation_ndim
+        try:
+            given = np.asarray(observations)
+        except ValueError:  # lists of different lengths
+            raise ValueError(f"observations have no common shape; {_of_axes(n)}") from None
+        if given.ndim == n + 1:
             return self.actions(given)
+        if given.ndim != n:
+            raise ValueError(f"observations have shape {given.shape}; {_of_axes(n)}")
         action = self.actions(given[None])[0]
         return int(action) if np.ndim(action) == 0 and action.dtype.kind in "iu" else action
 
@@ -133,6 +146,8 @@ class DirectedPolicy(Policy):
                     f"{type(self.reach).__name__}.act gave {actions!r} for {len(where)} "
                     f"observations; expected an array with one action each"
                 )
+            if actions.ndim == 1 and actions.dtype.kind in "iu":
+                checked_actions(actions, len(where), self.values.space.action_names)
             parts.append((where, actions))
         if not parts:
             return np.empty(0, np.int64)

@@ -63,6 +63,18 @@ class Task(BooleanElement):
         return desired
 
     @property
+    def wanted(self) -> BoolArray:
+        """[G], the goals in which an episode succeeds.
+
+        They are the desired ones, none for the empty task; where goals pay other rewards than r_∅
+        and r_U, those that pay most.
+        """
+        if self.two_valued:
+            return self.desired
+        most: BoolArray = self.goal_reward == self.goal_reward.max()
+        return most
+
+    @property
     def two_valued(self) -> bool:
         """Whether every goal pays r_∅ or r_U: Assumption 2."""
         return bool((self.desired | (self.goal_reward == self.space.r_empty)).all())

@@ -27,7 +27,7 @@ _MASK = 2**64 - 1
 def seeded(seed: int) -> State:
     """The initial state of a seed; different seeds give unrelated streams."""
     words = []
-    z = count(seed, "seed", least=0) & _MASK
+    z = count(seed, "seed", least=0, most=2**128) & _MASK
     for _ in range(2):
         z = (z + 0x9E3779B97F4A7C15) & _MASK
         x = z

@@ -24,6 +24,8 @@ from taskalgebra.worlds import graph
 from taskalgebra.worlds.graph import Predecessors
 
 NO_GOAL = -1
+NO_LIMIT = 2**62
+"""Of the steps of an episode that is never cut off."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

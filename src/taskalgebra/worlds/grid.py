@@ -19,10 +19,10 @@ is r(g) + r_step·(d + 1).  `stay` anywhere else has no effect but costs its ste
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from operator import index
-from textwrap import dedent
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,29 @@ MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 Cell = tuple[int, int]
 
 
+class MapError(ValueError):
+    """A mistake on a map: what it is, where, and what to do."""
+
+    def __init__(self, what: str, *cells: tuple[int, int | None], advice: str) -> None:
+        """Keep the cells, with rows and columns counted from 0, so that they can be retold."""
+        super().__init__(what, cells, advice)
+        self.what, self.cells, self.advice = what, cells, advice
+
+    def __str__(self) -> str:
+        """In rows and columns of the map."""
+        return self.told(lambda row, column: place("row", row, column))
+
+    def told(self, where: Callable[[int, int | None], str]) -> str:
+        """The message, with cells in the reader's own terms."""
+        places = " and ".join(where(*cell) for cell in self.cells)
+        return f"{self.what}{places and f' at {places}'}; {self.advice}"
+
+
+def place(rows: str, row: int, column: int | None) -> str:
+    """A cell in words; None is a whole row."""
+    return f"{rows} {row}" if column is None else f"{rows} {row}, column {column}"
+
+
 def from_text(
     text: str | Sequence[str],
     goals: Mapping[str, Cell] | None = None,
@@ -49,23 +72,23 @@ def from_text(
     """Make a world from a map.
 
     Args:
-        text: the map, as one string or as rows; common indentation and blank lines around it are
-            ignored.
+        text: the map, as one string or as rows; common indentation, blanks at the ends of rows and
+            blank lines around it are ignored.
         goals: further goals, by name, with (row, column) counted from 0 at the top left.
         step_reward: r_{s,a}, the same everywhere.
         slip_probability: of a move in one of the other three directions instead.
         starts: cells in which episodes begin; by default every free cell with a way to a goal.
     """
-    drawn = text if isinstance(text, str) else "\n".join(text)
-    rows = dedent(drawn).strip("\n").splitlines()
-    free, named = _read_map(rows)
+    lines = text.split("\n") if isinstance(text, str) else list(text)
+    free, named = _read_map(rows_of(lines)[0])
     for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
         if name in named:
             raise ValueError(f"goal {name!r} is on the map at {named[name]} and is given again")
         named[name] = _free_cell(cell, free, f"goal {name!r}")
     if not named:
-        raise ValueError(
-            "the map has no goal; put letters on it, or pass goals={'name': (row, column)}"
+        raise MapError(
+            "the map has no goal",
+            advice="put letters on it, or pass goals={'name': (row, column)}",
         )
     for name, cell in named.items():
         other = next(n for n, c in named.items() if c == cell)
@@ -176,15 +199,29 @@ def _world(
     )
 
 
+def rows_of(lines: Sequence[str]) -> tuple[list[str], int, int]:
+    """The rows of a map, the number of lines above it, and of columns to the left of it."""
+    ends = [str(line).rstrip() for line in lines]
+    drawn = [i for i, line in enumerate(ends) if line]
+    if not drawn:
+        return [], 0, 0
+    kept = ends[drawn[0] : drawn[-1] + 1]
+    indents = [line[: len(line) - len(line.lstrip())] for line in kept if line]
+    shared = (len(set(column)) == 1 for column in zip(*indents, strict=False))
+    margin = len(list(takewhile(bool, shared)))
+    return [line[margin:] for line in kept], drawn[0], margin
+
+
 def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
     """Free cells as `[rows, columns]`, and the goals that are drawn on the map."""
     if not rows or not rows[0]:
-        raise ValueError("the map is empty; draw at least one free cell '.' and one goal")
+        raise MapError("the map is empty", advice="draw at least one free cell '.' and one goal")
     for r, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise ValueError(
-                f"row {r} of the map has {len(row)} columns, row 0 has {len(rows[0])}; "
-                f"make the rows equally long"
+            raise MapError(
+                f"the map has {len(row)} columns, where its first row has {len(rows[0])},",
+                (r, None),
+                advice="make the rows equally long",
             )
     named: dict[str, Cell] = {}
     symbols = np.array(rows).view("U1").reshape(len(rows), len(rows[0]))
@@ -192,14 +229,18 @@ def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
     for r, c in np.argwhere(free & (symbols != FREE)).tolist():
         symbol = rows[r][c]
         if not symbol.isalnum():
-            raise ValueError(
-                f"the map has {symbol!r} at row {r}, column {c}; expected '#' for a wall, "
-                f"'.' for a free cell, or a letter or digit for a goal"
+            raise MapError(
+                f"the map has {symbol!r}",
+                (r, c),
+                advice="expected '#' for a wall, '.' for a free cell, or a letter or digit for a "
+                "goal",
             )
         if symbol in named:
-            raise ValueError(
-                f"goal {symbol!r} is drawn twice, at {named[symbol]} and {(r, c)}; "
-                f"each goal is one cell"
+            raise MapError(
+                f"goal {symbol!r} is drawn twice,",
+                named[symbol],
+                (r, c),
+                advice="each goal is one cell",
             )
         named[symbol] = (r, c)
     return free, named

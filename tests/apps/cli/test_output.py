@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 import time
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import Progress
 
-from taskalgebra.apps.cli import output as module
-from taskalgebra.apps.cli.output import Meter, Output, duration
+from taskalgebra import progress
+from taskalgebra.apps.cli import main
+from taskalgebra.apps.cli.output import Output
+from taskalgebra.progress import Event
 
 
 def everything(output):
@@ -43,67 +47,78 @@ def test_quiet_prints_nothing_or_the_document(capsys):
     assert capsys.readouterr().out.startswith("{")
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    """A terminal that is written to a string, and patience for a tenth of a second."""
-    monkeypatch.setattr(module, "PATIENCE", 0.1)
-    monkeypatch.setattr(module, "LOOK", 0.02)
-    return Console(file=io.StringIO(), force_terminal=True, width=80)
-
-
-def test_quick_work_shows_no_bar():
-    terminal = Console(file=io.StringIO(), force_terminal=True, width=80)
-    meter = Meter("working", terminal)
-    meter(0.5)
-    meter(1.0)
-    meter.close()
-    assert terminal.file.getvalue() == ""
-
-
-def test_slow_work_shows_a_bar_with_the_time_left_and_clears_it(terminal):
-    meter = Meter("working", terminal)
-    time.sleep(0.03)
-    meter(0.0001, "counting")
-    time.sleep(0.15)
-    meter.close()
-    written = terminal.file.getvalue()
-    assert "counting" in written and "left" in written
-    assert written.endswith("\x1b[2K")
-
-
-def test_slow_work_that_reports_nothing_shows_a_bar_all_the_same(terminal):
-    meter = Meter("thinking", terminal)
-    time.sleep(0.3)
-    meter.close()
-    assert "thinking" in terminal.file.getvalue()
-
-
-def test_work_may_report_its_share_while_the_bar_appears(terminal, monkeypatch):
-    made = Progress.add_task
-
-    def slowly(bar, *args, **kwargs):
-        meter(0.0, "beginning")  # as another thread may, between any two lines
-        return made(bar, *args, **kwargs)
-
-    monkeypatch.setattr(Progress, "add_task", slowly)
-    meter = Meter("working", terminal)
-    time.sleep(0.15)
-    meter.close()
-    assert "beginning" in terminal.file.getvalue()
-
-
 def test_without_a_terminal_there_is_never_a_bar(monkeypatch, capsys):
-    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
     with Output().progress("working") as meter:
         time.sleep(0.05)
-        meter(0.1)
-    with Output().waiting("waiting"):
-        time.sleep(0.05)
+        meter(Event("", 0.1))
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_remark_clears_the_line_of_a_meter(monkeypatch):
+    class Stream(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr("sys.stderr", Stream())
+    output = Output()
+    with output.progress("working"):
+        time.sleep(0.05)
+        output.note("by the way")
+    text = sys.stderr.getvalue()
+    assert text.startswith("\r\x1b[Kworking: 0 s so far\r\x1b[Kby the way")
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """A terminal of some width; `lines()` are what it shows."""
+
+    def of(width):
+        stream = io.StringIO()
+
+        def console(**options):
+            return Console(**{**options, "file": stream, "force_terminal": True, "width": width})
+
+        monkeypatch.setattr("taskalgebra.apps.cli.output.Console", console)
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr("sys.stdout", stream)
+        return lambda: re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()
+
+    return of
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 72, 80, 100, 120, 160, 200])
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(7.6, "8 s"), (200, "3 min 20 s"), (3900, "1 h 5 min"), (-3, "0 s")]
+    "arguments",
+    [
+        ("evaluate", "top & left", "top ^ left", "--episodes", "10"),
+        ("check",),
+        ("list",),
+        ("list", "tasks"),
+        ("solve", "top & (left | ~left)", "--start", "1,1"),
+    ],
+    ids=lambda given: " ".join(given[:2]),
 )
-def test_durations_in_words(seconds, words):
-    assert duration(seconds) == words
+def test_tables_and_maps_fit_the_terminal(arguments, width, narrow):
+    lines = narrow(width)
+    assert main(list(arguments)) == 0
+    assert max(cell_len(line) for line in lines()) <= width
+    words = {word for line in lines() for word in line.split()}
+    whole = {
+        "evaluate": {"1.2000", "100.0", "success", "optimum", "steps"},
+        "check": {"deterministic", "holds", "assumption"},
+        "list": {"left"},
+        "solve": {"optimum", "steps,", "top_left", "not"},
+    }
+    assert whole[arguments[0]] <= words  # no word and no number is broken
+
+
+def test_long_work_off_a_terminal_tells_of_itself_now_and_then(run, monkeypatch):
+    monkeypatch.setattr(progress, "LOGGED_EVERY", 0.1)
+    given = ("evaluate", "top", "--slip", "0.1", "--episodes", "3000000")
+    code, out, err = run(*given)
+    assert code == 0 and re.search(r"playing top: \d+ %, about \d+ s left\n", err), err
+    code, out, err = run(*given, "--quiet")
+    assert (code, out, err) == (0, "", "")

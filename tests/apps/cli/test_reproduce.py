@@ -67,7 +67,8 @@ def reproduced(tmp_path_factory):
 
 def test_ctrl_c_is_130_says_what_is_kept_and_leaves_whole_files(reproduced):
     assert reproduced.stopped == 130
-    assert reproduced.said.splitlines()[-1] == "stopped; finished results are kept"
+    said = f"finished results are kept in {reproduced.out}, and the same command continues"
+    assert reproduced.said.splitlines()[-1] == f"stopped; {said}"
     assert "Traceback" not in reproduced.said
     assert "n_tasks" in reproduced.finished
     assert "baselines" not in reproduced.finished
@@ -343,7 +344,7 @@ def test_the_share_done_counts_work_only():
 
 def test_what_is_done_is_reported_in_a_line_and_a_share(tmp_path, capsys):
     shares = []
-    report = reporter(Output(), lambda share, what: shares.append((share, what)))
+    report = reporter(Output(), lambda event: shares.append((event.share, event.what)))
     report(Event("one", 0.0))
     report(Event("one", 0.25, seconds=0.01, kept=True))
     report(Event("two", 0.5, n_steps=2000, n_updates=1000, loss=0.5, score=0.9))

@@ -346,7 +346,7 @@ def test_a_window_follows_the_game(no_screen):
 
 def test_without_pygame_a_window_is_refused_with_the_way_out(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ImportError, match=r"pip install 'taskalgebra\[window\]', or use .*rgb_arr"):
+    with pytest.raises(ImportError, match=r'pip install "taskalgebra\[window\]", or use .*rgb_arr'):
         Boxman(render_mode="human")
     Boxman(render_mode="rgb_array")
 

@@ -26,7 +26,7 @@ from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.deep.networks import egocentric, paper
-from taskalgebra.progress import Terminal
+from taskalgebra.progress import Meter
 from taskalgebra.theory.reach import ExtremeBounds, ReachBounds
 
 BASE = ("blue", "circle")
@@ -354,12 +354,12 @@ def test_the_listener_for_terminals_keeps_a_line_per_iteration():
     world = corridor_world()
     for tty in (True, False):
         stream = Stream(tty)
-        shown = Terminal("learning", stream)
+        shown = Meter("learning", stream)
         deep.train(world, world.tasks, egocentric, short(), score=lambda _: 0.25, listener=shown)
         shown.close()
         lines = stream.getvalue().split("\n")[:-1]
         assert len(lines) == (3 if tty else 0)
-        for line, share in zip(lines, ("40%", "80%", "100%"), strict=False):
+        for line, share in zip(lines, ("40 %", "80 %", "100 %"), strict=False):
             assert line.startswith(f"\r\x1b[Klearning all: {share}, ")
             assert line.endswith(" s left, 3 goals met, score 0.250")
 

@@ -6,28 +6,76 @@ Ctrl-C.  Commands import what they need when they run, so that `--help` answers 
 
 from __future__ import annotations
 
-import io
+import logging
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
+from threading import Timer
+from typing import Any
 
-from taskalgebra.apps.cli.exit_codes import FAILED, OK
+from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, STOPPED
+from taskalgebra.extras import missing
+from taskalgebra.signs import adapt
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process."""
     for package in ("typer", "rich"):
         if find_spec(package) is None:
-            print(f'the command needs {package}: pip install "taskalgebra[cli]"', file=sys.stderr)
+            print(missing("the command", package, "cli"), file=sys.stderr)
             return FAILED
-    from taskalgebra.apps.cli.app import app
-
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an old encoding shows ? for ◆, and continues
-            stream.reconfigure(errors="replace")
+    adapt(sys.stdout, sys.stderr)
     given = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        app(args=given, prog_name="taskalgebra")
-    except SystemExit as stopped:
-        return stopped.code if isinstance(stopped.code, int) else OK
+    with _every_ctrl_c(), _logged():
+        try:
+            from taskalgebra.apps.cli.app import app
+
+            app(args=given, prog_name="taskalgebra")
+        except SystemExit as ended:
+            outside = getattr(ended.__context__, "__cause__", None)  # of what typer made of Ctrl-C
+            if isinstance(outside, KeyboardInterrupt):
+                return _stopped()
+            return ended.code if isinstance(ended.code, int) else OK
+        except KeyboardInterrupt:
+            return _stopped()
     return OK
+
+
+def _stopped() -> int:
+    """Ctrl-C before the command itself has begun."""
+    print(f"\n{STOPPED}", file=sys.stderr)
+    return INTERRUPTED
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Print the library's log, which is progress where there is no terminal, on stderr."""
+    logger, handler = logging.getLogger("taskalgebra"), logging.StreamHandler()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@contextmanager
+def _every_ctrl_c() -> Iterator[None]:
+    """Repeat a Ctrl-C that came where Python ignores exceptions, as in a compiler's callback."""
+    before = sys.unraisablehook
+
+    def repeated(ignored: Any) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            Timer(0.05, signal.raise_signal, (signal.SIGINT,)).start()
+        else:
+            before(ignored)
+
+    sys.unraisablehook = repeated
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

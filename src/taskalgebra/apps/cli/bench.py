@@ -17,6 +17,7 @@ import typer
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import FAILED, OK
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.extras import missing
 
 RUNNER = "run_all.py"
 RECORDS = "TASKALGEBRA_BENCH_RECORDS"  # the variable that benchmarks/report.py reads
@@ -66,9 +67,9 @@ def bench(
         if name not in known:
             raise typer.BadParameter(f"no benchmark {name!r}; there are {', '.join(known)}")
     for name in chosen:
-        missing = [p for p in _needs(directory / f"{name}.py") if find_spec(p) is None]
-        if missing:
-            raise Failure(f'{name} needs {missing[0]}: pip install "taskalgebra[bench]"')
+        absent = [p for p in _needs(directory / f"{name}.py") if find_spec(p) is None]
+        if absent:
+            raise Failure(missing(f"the benchmark {name}", absent[0], "bench"))
     output = Output(json, quiet)
     records: dict[str, list[dict[str, Any]]] = {}
     short = []
@@ -117,6 +118,7 @@ def _run(script: Path, *, show: bool) -> tuple[int, list[dict[str, Any]]]:
             stdout=None if show else subprocess.DEVNULL,
             env={**os.environ, RECORDS: str(records)},
             check=False,
+            process_group=0,  # Ctrl-C is ours; on the way out `run` ends the benchmark
         )
         lines = records.read_text(encoding="utf-8").splitlines() if records.exists() else []
     return done.returncode, [loads(line) for line in lines]

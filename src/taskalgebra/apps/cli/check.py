@@ -39,7 +39,7 @@ def check(
     of the seed.
     """
     output = Output(json, quiet)
-    with output.waiting(OPENING):
+    with output.progress(OPENING):
         report, layout = _examined(world, tasks or [], slip, seed)
     rows: list[list[str | Text]] = [
         [

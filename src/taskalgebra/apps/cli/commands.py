@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE
+from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, STOPPED, USAGE
 from taskalgebra.folder import StoreError
+from taskalgebra.limits import MOST_EPISODES, MOST_SEED
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -56,9 +57,17 @@ Slip = Annotated[
 ]
 Episodes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Episodes to play; default 1000, in open worlds 100."),
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=MOST_EPISODES,
+        help="Episodes to play; default 1000, in open worlds 100.",
+    ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Equal seeds give equal results.")]
+Seed = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, max=MOST_SEED, help="Equal seeds give equal results."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON with --json.")
@@ -100,7 +109,7 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
         try:
             code = command(*args, **kwargs)
         except KeyboardInterrupt as stopped:
-            print(f"\n{str(stopped) or 'stopped; finished results are kept'}", file=sys.stderr)
+            print(f"\n{str(stopped) or STOPPED}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
             raise  # the reader closed the pipe; typer handles it

@@ -22,6 +22,7 @@ from taskalgebra.apps.cli.commands import (
 )
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
+from taskalgebra.progress import Event
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def evaluate(
     output = Output(json, quiet)
     from taskalgebra.logic.text import quote
 
-    with output.waiting(OPENING):
-        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
+    with output.progress(OPENING):
+        skills = catalogue.open_skills(
+            world, tasks=tasks or (), slip_probability=slip, expressions=expressions or ()
+        )
         texts = expressions or [quote(name) for name in skills]
         agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
     n_episodes = episodes or usual_episodes(skills)
@@ -99,12 +102,15 @@ def _all_agents(skills: Skills) -> list[Agent]:
 
 
 def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> list[Evaluation]:
-    """Play episodes of each agent, with a progress bar."""
+    """Play episodes of each agent, and show how far that is."""
     found = []
     with output.progress("playing") as meter:
         for i, agent in enumerate(agents):
-            meter(i / len(agents), f"playing {str(agent.expression)[:30]}")
-            found.append(agent.evaluate(episodes=episodes, seed=seed))
+
+            def told(event: Event, i: int = i, what: str = str(agent.expression)[:30]) -> None:
+                meter(Event(what, (i + event.share) / len(agents)))
+
+            found.append(agent.evaluate(episodes=episodes, seed=seed, listener=told))
     return found
 
 
@@ -116,7 +122,7 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
     rows = [
         [
             str(agent.expression),
-            f"{int(agent.task.desired.sum())} of {agent.task.space.n_goals}",
+            f"{int(agent.task.wanted.sum())} of {agent.task.space.n_goals}",
             f"{one.mean_return:.4f}",
             _number(one.standard_error),
             _number(one.optimal_return),

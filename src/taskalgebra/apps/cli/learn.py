@@ -22,6 +22,7 @@ from taskalgebra.apps.cli.commands import (
 )
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.limits import MOST
 from taskalgebra.skills import SHIPPED_AT, catalogue
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ def learn(
     slip: Slip = 0.0,
     steps: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tables: steps per task."),
+        typer.Option(metavar="N", min=1, max=MOST, help="Tables: steps per task."),
     ] = None,
     episodes: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tables: episodes per task."),
+        typer.Option(metavar="N", min=1, max=MOST, help="Tables: episodes per task."),
     ] = None,
     updates: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Networks: gradient steps.")
+        int | None, typer.Option(metavar="N", min=1, max=MOST, help="Networks: gradient steps.")
     ] = None,
     settings: Annotated[
         Literal["fast", "paper"],
@@ -93,7 +94,10 @@ def learn(
             )
         plan = _networks(output, world, settings, updates)
     skills = _learned(output, env, base, plan, out, fresh, seed)
-    _report(output, skills, world, out, seed)
+    try:
+        _report(output, skills, world, out, seed)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped; the skills are saved in {out}") from None
     return OK
 
 
@@ -161,8 +165,9 @@ def _learned(
                 learner=plan.learner,
                 seed=seed,
                 folder=folder,
-                listener=lambda event: meter(event.share, f"learning {event.what}"),
+                listener=meter,
             )
+        skills.save(out)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped; what was learned is in {folder}, and the same command resumes from there"
@@ -174,7 +179,6 @@ def _learned(
     except ValueError as error:
         kept = f"; checkpoints are in {folder}" if checkpoints() else ""
         raise Failure(f"{error}{kept}") from error
-    skills.save(out)
     shutil.rmtree(folder, ignore_errors=True)
     return skills
 

@@ -82,7 +82,7 @@ def _tasks(output: Output, world: str) -> dict[str, Any]:
     from taskalgebra.logic.text import quote
     from taskalgebra.validation import listed
 
-    with output.waiting(OPENING):
+    with output.progress(OPENING):
         goals, named, base = _goals_and_tasks(world)
     wants = {name: desired_names(task) for name, task in named.items()}
     output.table(

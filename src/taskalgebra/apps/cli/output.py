@@ -1,31 +1,28 @@
 """What a command prints: text and tables for people, one JSON document for programs.
 
 Results go to stdout, everything else to stderr.  With `--json`, stdout holds the document and
-nothing else; with `--quiet`, only errors are printed, and the document if it is asked for too.  A
-progress bar appears only on a terminal, and only for work that takes longer than two seconds.
+nothing else; with `--quiet`, only errors are printed, and the document if it is asked for too.
+Work that takes longer than two seconds shows its progress; see `taskalgebra.progress`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any, final
+from textwrap import wrap
+from typing import Any, final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from taskalgebra.progress import Meter
 
-PATIENCE = 2.0
-"""Seconds of work before a progress bar appears."""
-LOOK = 0.5
-"""Seconds before the first estimate of how long the work takes."""
+GAP = 3
+"""Columns between two columns of a table."""
 OPENING = "opening the world; on first use, kernels are compiled"
 
 
@@ -42,6 +39,7 @@ class Output:
         """Choose what is printed."""
         self.json, self.quiet = json, quiet
         self.text = not json and not quiet
+        self._meter: Meter | None = None
         self.out = Console(file=sys.stdout, highlight=False, emoji=False)
         self.err = Console(file=sys.stderr, highlight=False, emoji=False, stderr=True)
         for console in (self.out, self.err):
@@ -54,9 +52,9 @@ class Output:
             self.out.print(text, markup=False)
 
     def ansi(self, text: str) -> None:
-        """Print text with ANSI colours, as far as the terminal shows them."""
+        """Print text with ANSI colours, as far as the terminal shows them; long lines wrap."""
         if self.text:
-            self.out.print(Text.from_ansi(text), crop=False, no_wrap=True)
+            self.out.print(Text.from_ansi(text), crop=False)
 
     @property
     def width(self) -> int:
@@ -71,6 +69,8 @@ class Output:
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
         if not self.quiet:
+            if self._meter is not None:
+                self._meter.clear()
             self.err.print(text, markup=False)
 
     def table(
@@ -80,7 +80,7 @@ class Output:
         *,
         title: str | None = None,
     ) -> None:
-        """Print a table.
+        """Print a table, or a list where the terminal is too narrow for its columns.
 
         Args:
             columns: headings, and how each column is aligned: left, right or center.
@@ -89,20 +89,34 @@ class Output:
         """
         if not self.text:
             return
+        if title is not None:
+            self.line(title)
+        widths = _widths(columns, rows, self.width)
+        if widths is None:
+            self._list(list(columns), rows)
+            return
         from rich import box
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name, side in columns.items():
-            table.add_column(escape(name), justify=side, overflow="fold")  # type: ignore[arg-type]
+        for (name, side), width in zip(columns.items(), widths, strict=True):
+            table.add_column(escape(name), justify=side, width=width)  # type: ignore[arg-type]
         for row in rows:
             table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in row))
         with self.out.capture() as capture:
             self.out.print(table)
         lines = [line.rstrip() for line in capture.get().splitlines()]
-        if title is not None:
-            self.line(title)
         self.out.file.write("\n".join(lines[title is None :]) + "\n")
+
+    def _list(self, headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+        """A line per cell, and a blank line after each row."""
+        indent = max(map(len, headings)) + 2
+        for row in rows:
+            for heading, cell in zip(headings, row, strict=True):
+                lines = wrap(str(cell), max(self.width - indent, 8)) or [""]
+                for i, line in enumerate(lines):
+                    self.line(f"{heading if i == 0 else '':<{indent}}{line}".rstrip())
+            self.line()
 
     def figures(self, document: Mapping[str, Any]) -> None:
         """Print the JSON document, if asked for; numbers that are not finite become null."""
@@ -110,105 +124,39 @@ class Output:
             print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
 
     @contextmanager
-    def waiting(self, what: str) -> Iterator[None]:
-        """Show what is being done, on a terminal, if it takes longer than a moment."""
-        if self.quiet or not self.err.is_terminal:
-            yield
-            return
-        status = self.err.status(what)
-        timer = Timer(PATIENCE / 2, status.start)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
-            status.stop()
-
-    @contextmanager
     def progress(self, what: str) -> Iterator[Meter]:
-        """A meter that takes the share of work done; its bar is cleared at the end."""
-        meter = Meter(what, self.err if self.err.is_terminal and not self.quiet else None)
-        try:
-            yield meter
-        finally:
-            meter.close()
+        """A meter of the work; it says nothing unless the work proves slow."""
+        with Meter(what, shown=not self.quiet) as meter:
+            self._meter = meter
+            try:
+                yield meter
+            finally:
+                self._meter = None
 
 
-@final
-class Meter:
-    """A progress bar with the time left, for work that proves slow."""
+def _widths(
+    columns: Mapping[str, str], rows: Sequence[Sequence[str | Text]], total: int
+) -> list[int] | None:
+    """The widths of the columns of a table, without breaking a word or a number; None if too many.
 
-    def __init__(self, what: str, console: Console | None) -> None:
-        """Start the clock; without a console, nothing is shown."""
-        self.what, self.console = what, console
-        self.start = self._reported_at = time.monotonic()
-        self._share = 0.0
-        self._bar: Progress | None = None
-        self._lock = Lock()
-        self._timer = Timer(PATIENCE, self._appear)  # slow work may report nothing
-        self._timer.daemon = True
-        if console is not None:
-            self._timer.start()
-
-    def __call__(self, share: float, what: str | None = None) -> None:
-        """Report the share done, from 0 to 1, and what is being done now."""
-        if self.console is None:
-            return
-        self.what, self._share = what or self.what, min(max(share, 0.0), 1.0)
-        self._reported_at = time.monotonic()
-        elapsed = self._reported_at - self.start
-        if self._share and elapsed > LOOK and elapsed / self._share > PATIENCE:
-            self._appear()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._share, description=self.what)
-
-    def __str__(self) -> str:
-        """The time left at the pace so far."""
-        if not self._share:
-            return ""
-        total = (self._reported_at - self.start) / self._share
-        return f"about {duration(total - (time.monotonic() - self.start))} left"
-
-    def _appear(self) -> None:
-        """Show the bar, which asks for the time left itself."""
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        with self._lock:
-            if self._bar is not None:
-                return
-            bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=30),
-                TextColumn("{task.percentage:3.0f} %  {task.fields[left]}", markup=False),
-                console=self.console,
-                transient=True,
-            )
-            number = bar.add_task(self.what, total=1.0, left=self)
-            bar.update(number, completed=self._share, description=self.what)
-            bar.start()
-            self._bar = bar  # only now: the work reports on another thread
-
-    def close(self) -> None:
-        """Clear the bar."""
-        if self.console is None:
-            return
-        self._timer.cancel()
-        self._timer.join()
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: `8 s`, `3 min 20 s`, `1 h 5 min`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    What is left beyond the longest words goes to the columns that still wrap, bit by bit.
+    """
+    least, whole = [], []
+    for i, (heading, side) in enumerate(columns.items()):
+        cells = [heading, *(str(row[i]) for row in rows)]
+        words = cells if side == "right" else [word for cell in cells for word in cell.split()]
+        least.append(max(map(cell_len, words), default=0))
+        whole.append(max(map(cell_len, cells)))
+    spare = total - sum(least) - GAP * len(least)
+    if spare < 0:
+        return None
+    widths = least
+    while spare and widths != whole:
+        for i, most in enumerate(whole):
+            if spare and widths[i] < most:
+                widths[i] += 1
+                spare -= 1
+    return widths
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ import typer
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.extras import missing
 
 EXAMPLES = (
     ("play", "open the playground in the browser"),
@@ -32,7 +33,7 @@ def play(
     """
     for package in ("fastapi", "uvicorn", "orjson"):
         if find_spec(package) is None:
-            raise Failure(f'the playground needs {package}: pip install "taskalgebra[web]"')
+            raise Failure(missing("the playground", package, "web"))
     from taskalgebra.apps.playground.serve import serve
 
     output = Output()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +13,13 @@ from rich.text import Text
 
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
-from taskalgebra.apps.cli.output import Meter, Output
+from taskalgebra.apps.cli.output import Output
 from taskalgebra.folder import StoreError
+from taskalgebra.limits import MOST_THREADS
 from taskalgebra.paper.reproduce import ABOUT, ALL, Options, figures_of
 from taskalgebra.paper.reproduce import reproduce as run
 from taskalgebra.paper.results.labels import DEEP
-from taskalgebra.progress import Event, Listener
+from taskalgebra.progress import Event, Listener, Meter
 
 if TYPE_CHECKING:
     from taskalgebra.paper.claims.verdicts import Claim
@@ -58,7 +59,9 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Toy size: see everything run in seconds.")
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, help="Threads; results do not depend on it.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, max=MOST_THREADS, help="Threads; results do not depend on it.")
+    ] = 2,
     train: Annotated[
         bool,
         typer.Option(
@@ -84,9 +87,12 @@ def reproduce(
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
     _check(what, options)
-    with output.progress("starting") as meter:
+    finished: list[Event] = []
+    with output.progress("") as meter:
         try:
-            outcome = run(what, options, reporter(output, meter))
+            outcome = run(what, options, reporter(output, meter, finished))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_stopped(finished, options)) from None
         except StoreError as error:
             hint = "train them with: taskalgebra reproduce deep --train"
             raise Failure(f"{error}; {hint}") from error
@@ -107,12 +113,22 @@ def _check(what: str, options: Options) -> None:
         raise typer.BadParameter(f"--train and --skills are for networks, and {what} needs none")
 
 
-def reporter(output: Output, meter: Meter) -> Listener:
-    """A listener that prints how long each part took and, on a terminal, the time left in all."""
+def _stopped(finished: list[Event], options: Options) -> str:
+    """What is true after Ctrl-C."""
+    again = "the same command without --fresh" if options.fresh else "the same command"
+    if finished:
+        return f"stopped; finished results are kept in {options.out}, and {again} continues"
+    return f"stopped before anything was finished; {again} starts again"
+
+
+def reporter(output: Output, meter: Meter, finished: list[Event] | None = None) -> Listener:
+    """A listener that prints how long each part took, and keeps the parts that are finished."""
 
     def report(event: Event) -> None:
-        meter(event.share, event.what)
+        meter(replace(event, score=None))
         if event.seconds is not None:
+            if finished is not None:
+                finished.append(event)
             files = f", {len(event.written)} files" if len(event.written) > 1 else ""
             took = "kept" if event.kept else f"{event.seconds:.1f} s{files}"
             output.note(f"{event.what:<{PART}}{took}")

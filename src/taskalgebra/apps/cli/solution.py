@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.drawing.terminal import goals_to_mark
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.planning.exact import optimal_v
@@ -33,8 +32,8 @@ Cell = tuple[int, int]
 class Episode:
     """One episode: the states, the actions, and how it ended."""
 
-    states: tuple[int, ...]
-    actions: tuple[str, ...]
+    states: tuple[int, ...]  # one more than actions
+    actions: tuple[str, ...]  # one per step; the last, in a goal, is paid and ends the episode
     total: float
     optimum: float
     goal: int  # −1 if it was given up
@@ -58,7 +57,7 @@ class Solution:
     @property
     def desired(self) -> BoolArray:
         """[G], the goals that the task wants."""
-        return goals_to_mark(self.task)
+        return self.task.wanted
 
     @property
     def desired_names(self) -> list[str]:
@@ -116,8 +115,7 @@ class Solution:
         actions: list[str] = []
         while goal == NO_GOAL and len(states) <= self.most_steps:
             action = int(self.actions[state])
-            if not mdp.is_goal[state]:  # in a goal, any action ends the episode
-                actions.append(mdp.action_names[action])
+            actions.append(mdp.action_names[action])
             state, reward, _, _, info = env.step(action)
             total, goal = total + float(reward), int(info["goal"])
             states.append(int(state))

@@ -21,9 +21,10 @@ from taskalgebra.apps.cli.commands import (
     WorldOption,
     usual_episodes,
 )
-from taskalgebra.apps.cli.evaluate import document
+from taskalgebra.apps.cli.evaluate import document, played
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import OPENING, Output
+from taskalgebra.extras import missing
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -89,16 +90,19 @@ def solve(
     """
     cell = _cell(start)
     if save is not None and find_spec("matplotlib") is None:
-        raise Failure('--save needs matplotlib: pip install "taskalgebra[figures]"')
+        raise Failure(missing("--save", "matplotlib", "figures"))
     output = Output(json, quiet)
-    with output.waiting(OPENING):
+    with output.progress(OPENING):
+        skills = catalogue.open_skills(
+            world, tasks=tasks or (), slip_probability=slip, expressions=[expression]
+        )
         from taskalgebra.apps.cli.solution import solution_of
 
-        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
         agent = skills[expression]
         solution = solution_of(agent, seed)
-        found = agent.evaluate(episodes=episodes or usual_episodes(skills), seed=seed)
         first = None if cell is None else solution.state_at(cell)
+    found = played(output, [agent], episodes or usual_episodes(skills), seed)[0]
+    with output.progress("drawing"):
         episode = solution.play(first, seed) if cell is not None or save is not None else None
         if save is not None:
             from taskalgebra.apps.cli.pictures import save_picture
@@ -117,14 +121,15 @@ def solve(
 def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     if not output.text:
         return
+    from taskalgebra.logic.formulas import in_short
     from taskalgebra.validation import listed
 
     agent = solution.agent
     names = solution.desired_names
     output.line(f"task      {agent.expression}")
-    simple = agent.expression.simplify()
-    if simple != agent.expression:
-        output.line(f"equals    {simple}")
+    short = in_short(agent.expression)
+    if short != agent.expression:
+        output.line(f"in short  {short}")
     output.line(f"wants     {listed(names, 8) or 'no goal'}")
     _draw(output, solution)
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
@@ -132,8 +137,7 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     optimum = f", optimum {found.optimal_return:.4f}" if known else ""
     success = f" from random starts, {100 * found.success_rate:.1f} % in a desired goal"
     output.line(
-        f"return    {found.mean_return:.4f}{optimum}   "
-        f"({found.episodes:,} episodes{success if names else ''}{cut})"
+        f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{success}{cut})"
     )
     n, n_starts = solution.n_optimal, len(solution.task.space.mdp.starts)
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
@@ -172,10 +176,14 @@ def _show_episode(output: Output, solution: Solution, episode: Episode) -> None:
     row, column = episode.cells(solution)[0].tolist()
     end = "no goal, given up" if episode.goal < 0 else mdp.goal_names[episode.goal]
     output.line(
-        f"episode   from {row},{column} to {end} in {len(episode.actions)} actions, return "
+        f"episode   from {row},{column} to {end} in {len(episode.actions)} steps, return "
         f"{episode.total:.4f}, optimum {episode.optimum:.4f}"
     )
-    shown = [*episode.actions[:40], *(["…"] if len(episode.actions) > 40 else [])]
+    ended = episode.goal >= 0
+    taken = episode.actions[:-1] if ended else episode.actions
+    shown = [*taken[:40], *(["…"] if len(taken) > 40 else [])]
+    if ended:
+        shown.append("(then any action ends it, and is paid)")
     output.line(f"          {' '.join(shown)}")
 
 
@@ -186,12 +194,14 @@ def _document(
     episode: Episode | None,
     save: Path | None,
 ) -> dict[str, Any]:
+    from taskalgebra.logic.formulas import in_short
+
     agent, mdp = solution.agent, solution.task.space.mdp
     live = [int(s) for s in range(mdp.n_states) if not mdp.is_goal[s]]
     return {
         "world": world,
         **document(agent, found),
-        "simplified": str(agent.expression.simplify()),
+        "simplified": str(in_short(agent.expression)),
         "desired": solution.desired_names,
         "n_expressible": agent.skills.n_expressible,
         "starts": len(mdp.starts),
@@ -204,6 +214,7 @@ def _document(
         else {
             "cells": episode.cells(solution),
             "actions": episode.actions,
+            "steps": len(episode.actions),
             "return": episode.total,
             "optimum": episode.optimum,
             "goal": None if episode.goal < 0 else mdp.goal_names[episode.goal],

@@ -39,7 +39,8 @@ def compose(
         span = error.position, token_end(text, error.position)
         raise RefusedError(error.reason, "expression", span=span) from None
     table = expression.truth_table(tasks[::-1])
-    short = str(_simplified(table, tasks[::-1]))
+    simple = str(_simplified(table, tasks[::-1]))
+    short = simple if len(simple) <= len(text) else text.strip()
     written = short if len(text) > LONG else text
     try:
         agent = skills[written]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from taskalgebra.arrays import Image
+from taskalgebra.extras import hint
 
 
 class Window:
@@ -27,7 +28,7 @@ class Window:
         except ImportError:
             raise ImportError(
                 'render_mode="human" opens a window with pygame, which is not installed; install '
-                "it with pip install 'taskalgebra[window]', or use render_mode=\"rgb_array\""
+                f'it with {hint("window")}, or use render_mode="rgb_array"'
             ) from None
         self._pygame = pygame
         self._title, self._fps = title, fps

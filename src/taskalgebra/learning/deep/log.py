@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
 
+from taskalgebra.extras import missing
 from taskalgebra.progress import Event
 
 
@@ -22,7 +23,7 @@ class TensorBoard:
             from torch.utils.tensorboard import SummaryWriter
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
-                'logs need TensorBoard: pip install "taskalgebra[tensorboard]"', name="tensorboard"
+                missing("logs", "TensorBoard", "tensorboard"), name="tensorboard"
             ) from None
         self._make = SummaryWriter
         self.directory = Path(directory)

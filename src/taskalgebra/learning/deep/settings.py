@@ -10,11 +10,19 @@ import math
 from dataclasses import dataclass, fields, replace
 
 from taskalgebra.learning.probe import step_rewards
+from taskalgebra.limits import MOST, MOST_COPIES, MOST_THREADS
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.validation import count
 
 LIMIT = 100
 """Steps of an episode if neither settings nor environment have a limit."""
+MOST_OF = {
+    "n_envs": MOST_COPIES,
+    "threads": MOST_THREADS,
+    "batch_size": 10**6,
+    "replay_size": 10**9,
+}
+"""Of numbers that take memory or threads at once."""
 MOST_ATOMS = 200
 """Atoms of a categorical value, unless `spacing` is given."""
 
@@ -84,7 +92,9 @@ class DeepSettings:
             value = getattr(self, field.name)
             if field.type == "int" or (field.name == "max_episode_steps" and value is not None):
                 least = 0 if field.name == "goals_per_update" else 1
-                object.__setattr__(self, field.name, count(value, field.name, least=least))
+                most = MOST_OF.get(field.name, MOST)
+                value = count(value, field.name, least=least, most=most)
+                object.__setattr__(self, field.name, value)
         for name in ("telling_share", "tau", "epsilon_end", "discount"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected one in [0, 1]")

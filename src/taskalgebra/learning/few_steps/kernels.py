@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.worlds.chance import State, uniform
 
@@ -99,6 +99,13 @@ class Tally(NamedTuple):
     finished: bool  # whether the agent was done before the limit
 
 
+def at_the_start() -> LongArray:
+    """Where `interact` stands: the four numbers of a `Tally`, and where the episode stands."""
+    standing = np.zeros(8, np.int64)
+    standing[7] = NOWHERE
+    return standing
+
+
 def blank_memory(n_states: int, n_actions: int, n_lanes: int) -> Memory:
     """The memory of an agent that has seen nothing."""
     shape = (n_states, n_actions)
@@ -126,9 +133,17 @@ def values_from(memory: Memory, lane_goal: IntArray, q: Array, optimum: Array) -
 
 @kernel
 def interact(
-    world: Simulator, memory: Memory, values: Values, rules: Rules, stream: State
-) -> Tally:
-    """Act until done; `memory`, `stream` and, without replay, `values` are changed in place.
+    world: Simulator,
+    memory: Memory,
+    values: Values,
+    rules: Rules,
+    stream: State,
+    standing: LongArray,
+    budget: int,
+) -> bool:
+    """Act until done, or for some steps; return whether it is over.
+
+    `memory`, `stream`, `standing` and, without replay, `values` are changed in place.
 
     With replay the agent is done when nothing that it met is left untried, and it has met all
     states or `patience` resets in a row have brought no new one.  Its values are found afterwards,
@@ -138,12 +153,15 @@ def interact(
     Every call updates two reference counts per array argument, some nanoseconds each, so a step
     calls no more functions than it must.
     """
-    steps, episodes, given_up, episode_steps, fruitless = 0, 0, 0, 0, 0
-    level, n_open = 0, 0  # n_open: pairs of met states tried at most `level` times
+    steps, episodes, given_up = standing[0], standing[1], standing[2]
+    episode_steps, fruitless = standing[4], standing[5]
+    level, s = standing[6], standing[7]
+    n_open = 0  # pairs of met states tried at most `level` times
     news = True  # whether they must be counted again
     wrong = _count_wrong(values, rules.tolerance)
-    s = NOWHERE
-    while True:
+    over, done = False, False
+    last = steps + given_up + budget
+    while steps + given_up < last:
         if news:
             n_open, news = _count_open(memory, level), False
         if n_open == 0 and rules.explore and not rules.replay:
@@ -153,8 +171,9 @@ def interact(
             done = n_open == 0 and (fruitless >= rules.patience or bool(memory.met.all()))
         else:
             done = wrong == 0
-        if done or steps + given_up >= rules.max_steps:
-            return Tally(steps, episodes, given_up, done)
+        over = done or steps + given_up >= rules.max_steps
+        if over:
+            break
         if s == NOWHERE:
             s = reset(world, stream)
             news = not memory.met[s]
@@ -184,6 +203,9 @@ def interact(
             if not rules.replay:
                 wrong += _update(memory, values, rules, s, a)
             s = t
+    standing[0], standing[1], standing[2], standing[3] = steps, episodes, given_up, done
+    standing[4], standing[5], standing[6], standing[7] = episode_steps, fruitless, level, s
+    return over
 
 
 @kernel

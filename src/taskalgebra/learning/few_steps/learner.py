@@ -16,6 +16,7 @@ from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task
+from taskalgebra.validation import count, finite, instance
 
 
 @final
@@ -34,6 +35,15 @@ class FewSteps:
     """Give up after this many environment steps."""
     patience: int | None = None
     """Resets in a row without a new state after which the agent believes that none is left."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense before anything is learned."""
+        instance(self.ideas, Ideas, "ideas")
+        count(self.max_steps, "max_steps")
+        if self.patience is not None:
+            count(self.patience, "patience")
+        if self.r_bar_min is not None:
+            finite(self.r_bar_min, "r_bar_min", ())
 
     def learn(
         self,

@@ -45,6 +45,7 @@ from taskalgebra.learning.few_steps.kernels import (
     Rules,
     Simulator,
     Tally,
+    at_the_start,
     blank_memory,
     interact,
     values_from,
@@ -59,6 +60,8 @@ from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import FiniteMDP
 
 ENOUGH_STEPS = 10**8
+CHUNK = 20_000
+"""Steps between two checks for Ctrl-C."""
 MISSED = 1e-3
 """How likely the default patience overlooks a start, if all states were equally likely starts."""
 
@@ -241,7 +244,11 @@ class _Learner:
         simulator = Simulator(
             mdp.next_state, mdp.step_reward, mdp.goal_of_state, mdp.starts, lanes.reward
         )
-        self.tallies.append(interact(simulator, memory, values, rules, self.stream))
+        standing = at_the_start()
+        while not interact(simulator, memory, values, rules, self.stream, standing, CHUNK):
+            pass  # in parts, because a kernel does not listen for Ctrl-C
+        steps, episodes, given_up, finished = standing[:4].tolist()
+        self.tallies.append(Tally(steps, episodes, given_up, bool(finished)))
         if ideas.replay:
             _replay(memory, lanes, self.r_bar_min, q)
         for task, of in zip(tasks, lanes.of_task, strict=True):

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from taskalgebra.limits import MOST_THREADS
 from taskalgebra.validation import count
 
 Job = TypeVar("Job")
@@ -34,7 +35,7 @@ def spread(
     """
     todo = list(jobs)
     done: list[Outcome] = []
-    pool = ThreadPoolExecutor(count(workers, "workers"))
+    pool = ThreadPoolExecutor(count(workers, "workers", most=MOST_THREADS))
     try:
         for outcome in pool.map(function, todo):
             done.append(outcome)

@@ -31,7 +31,7 @@ def test_the_agent_runs_to_its_goal_and_earns_the_optimum(desk):
 
 def test_steps_are_taken_one_by_one_and_pay_what_they_cost(desk):
     desk.click(3, 8)
-    for earned in ("−0.10", "1.80"):  # one move; then the stay that takes the goal, −0.1 + 2
+    for earned in ("−0.10", "−0.20", "1.80"):  # a move, the stay that enters the goal, and its pay
         desk["step"].click()
         expect(desk["so-far"]).to_have_text(earned)
     expect(desk["step"]).to_be_disabled()

@@ -23,10 +23,11 @@ from taskalgebra.apps.playground.expressions import compose
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import Cell, Formula, Request, TaskCount, TruthTable
 from taskalgebra.arrays import Image
+from taskalgebra.extras import missing
 from taskalgebra.skills import SHIPPED_AT
 
 PATH = "/api/boxman/play"
-MISSING_TORCH = 'Boxman needs torch: pip install "taskalgebra[deep]"'
+MISSING_TORCH = missing("Boxman", "torch", "deep")
 
 
 class EpisodeRequest(Request):

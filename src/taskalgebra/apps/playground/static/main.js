@@ -295,7 +295,7 @@ class Page {
     const action = ACTIONS[this.walk.actions[taken - 1]];
     const last = taken === this.walk.actions.length;
     const pays = taken && `pays ${figure(this.walk.rewards[taken - 1])}`;
-    byId("readout").textContent = taken ? `Step ${taken}: ${last ? `takes ${this.walk.goal}` : `goes ${action}`}, ${pays}` : "";
+    byId("readout").textContent = taken ? `Step ${taken}: ${last ? `takes ${this.walk.goal}` : action === "stay" ? `enters ${this.walk.goal}` : `goes ${action}`}, ${pays}` : "";
     if (last) byId("announce").textContent = `Took ${this.walk.goal}.`;
   }
 

@@ -1,5 +1,6 @@
 // The episode of the composed agent from a cell, computed from the policy that the server composed
-// and from the rules of the world (staying on a goal's cell takes the goal).
+// and from the rules of the world: staying on a goal's cell enters the goal, and the next action,
+// whichever it is, is paid and ends the episode.  It counts as a step, as it does everywhere.
 
 import { figure, listed, plural } from "./dom.js";
 import { goalAt, goalReward, indexOf, isFree, moved, place, stepReward } from "./world.js";
@@ -10,7 +11,7 @@ const STAY = 4;
  * The episode from a cell: {cells, rewards, actions, goal, ends}.
  *
  * cells[0] is the start; actions[i] leads from cells[i] to cells[i + 1] and pays rewards[i].  The
- * last action is the stay that takes the goal: it pays for the step and for the goal.
+ * last action is taken in the goal, and pays for it.
  */
 export function episode(world, solution, start) {
   const walk = { cells: [start], actions: [], rewards: [], goal: null, ends: false };
@@ -28,8 +29,13 @@ export function episode(world, solution, start) {
     walk.cells.push(cell);
     walk.actions.push(action);
     const desired = goal && solution.desired.includes(goal.name);
-    walk.rewards.push(stepReward(world) + (goal ? goalReward(world, desired) : 0));
-    if (goal) return { ...walk, goal: goal.name, ends: true };
+    walk.rewards.push(stepReward(world));
+    if (goal) {
+      walk.cells.push(cell);
+      walk.actions.push(STAY);
+      walk.rewards.push(goalReward(world, desired));
+      return { ...walk, goal: goal.name, ends: true };
+    }
   }
 }
 
