@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
-    from taskalgebra.planning.stochastic import ConvergenceError as ConvergenceError
+    from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
@@ -92,7 +92,7 @@ _HOME = {
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
-    "planning.stochastic": ("ConvergenceError",),
+    "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.skills": ("Agent", "Skills"),

@@ -87,7 +87,7 @@ class Learned:
         """
         q = self.values(expression).max(axis=1)
         best = q.max(axis=1, keepdims=True)
-        tied: BoolArray = q >= best - TIE * np.maximum(1.0, np.abs(best))
+        tied: BoolArray = q >= best - TIE * np.maximum(self.space.reward_scale, np.abs(best))
         return tied
 
     def actions(self, expression: str | Expression) -> LongArray:

@@ -49,6 +49,10 @@ LARGEST_TABLE = 2**25
 """Entries S·G·A up to which `plan` makes tables: 256 MB of float64 per task."""
 
 
+TOLERANCE = 5e-11
+"""The error of values in stochastic worlds, relative to the largest reward: 1e-10 in the paper."""
+
+
 class PositiveCycleError(ValueError):
     """Some cycle earns more each time round, so no optimal value exists."""
 
@@ -223,7 +227,11 @@ class PlannedFamily(Family):
 
 
 def plan(
-    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
+    space: TaskSpace,
+    tasks: Tasks,
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float | None = None,
 ) -> TableFamily | PlannedFamily:
     """Q̄* of these tasks: tables if they fit, else values computed on demand.
 
@@ -231,7 +239,8 @@ def plan(
         space: the task space; its Q̄*_U and Q̄*_∅ are planned too.
         tasks: tasks of that space, by name or in a list.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
-        tolerance: for stochastic worlds, the error to stop at.
+        tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
+            largest reward.
     """
     mdp = instance(space, TaskSpace, "the space").mdp
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
@@ -251,13 +260,16 @@ def plan(
 
 
 def q_bar_star(
-    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
+    space: TaskSpace,
+    tasks: Tasks,
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float | None = None,
 ) -> TableFamily:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
     named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
-    if not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    tolerance = _tolerance(space, tolerance)
     planned = [space.universal, space.empty, *named.values()]
     tables: list[Array] = [np.empty(0)] * len(planned)
     error = 0.0
@@ -291,6 +303,13 @@ def _r_bar_min(space: TaskSpace, given: float | None) -> float:
     return r_bar_min
 
 
+def _tolerance(space: TaskSpace, given: float | None) -> float:
+    tolerance = TOLERANCE * space.reward_scale if given is None else given
+    if given is not None and not given > 0:
+        raise ValueError(f"tolerance is {given}, expected a number above 0")
+    return tolerance
+
+
 def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
     """Tasks by name, all of one space; those of a list are named by their positions."""
     instance(space, TaskSpace, "the space")
@@ -319,22 +338,21 @@ def unpack(
     return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
 
 
-def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
+def optimal_v(task: Task, *, tolerance: float | None = None) -> Array:
     """V*_M(s), the optimum of a task itself, computed without extended values.
 
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.
     """
     mdp = instance(task, Task, "the task").space.mdp
-    if not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    tolerance = _tolerance(task.space, tolerance)
     if not mdp.deterministic:
         return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
     best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
     return best
 
 
-def optimal_q(task: Task, *, tolerance: float = 1e-10) -> Array:
+def optimal_q(task: Task, *, tolerance: float | None = None) -> Array:
     """Q*_M(s, a) = r_M(s, a) + Σ_s' ρ(s' | s, a) V*_M(s'), and r_M(g) in goals, as `[S, A]`."""
     mdp = task.space.mdp
     v = optimal_v(task, tolerance=tolerance)

@@ -199,6 +199,14 @@ class TaskSpace:
         """r_MAX over all rewards of all tasks."""
         return float(max(self._live_steps.max(), self.r_universal.max()))
 
+    @cached_property
+    def reward_scale(self) -> float:
+        """The size of the largest reward, by which rounding errors of values are measured."""
+        largest = float(np.abs([self.r_empty, self.r_universal]).max())
+        if self.finite and self._live_steps.size:
+            largest = max(largest, float(np.abs(self._live_steps).max()))
+        return largest
+
     @property
     def _live_steps(self) -> Array:
         return self.mdp.step_reward[~self.mdp.is_goal]
