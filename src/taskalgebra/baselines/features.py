@@ -14,7 +14,8 @@ from taskalgebra.compiled import kernel
 from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import optimal_q
-from taskalgebra.theory.policy import TIE, greedy
+from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.chance import State, sampled, seeded, uniform
 from taskalgebra.worlds.finite import FiniteMDP

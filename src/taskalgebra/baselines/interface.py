@@ -14,7 +14,7 @@ from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.base_tasks import labels_of
-from taskalgebra.theory.policy import TIE
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance
 

@@ -10,9 +10,8 @@ is computed once, by searching backwards from each goal, and each task costs one
 The second term is an agent that cannot reach g (or finds the penalty cheaper) and ends in the best
 other goal.  From states that can reach no goal at all every policy is improper, and Q̄* = −∞.
 
-The search is breadth-first if all steps cost the same, Dijkstra's if step rewards are at most 0,
-and Johnson's (Dijkstra's after a change of rewards by a potential) if some are positive.  With a
-cycle of positive sum there is no optimum, and `PositiveCycleError` is raised.
+The search is that of `worlds.returns`.  With a cycle of positive sum there is no optimum, and
+`PositiveCycleError` is raised.
 
 `ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  If that is too large,
 `plan` uses a `PlannedReach`, which keeps the former and computes rows of the latter on demand.
@@ -29,28 +28,25 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
+from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
-from taskalgebra.theory.assumptions import describe_cycle, positive_cycle
+from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rounding import TOLERANCE
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import Sight
 from taskalgebra.validation import instance
-from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.returns import best_returns
 
 Tasks = Mapping[str, Task] | Sequence[Task]
 
 LARGEST_TABLE = 2**25
 """Entries S·G·A up to which `plan` makes tables: 256 MB of float64 per task."""
-
-
-TOLERANCE = 5e-11
-"""The error of values in stochastic worlds, relative to the largest reward: 1e-10 in the paper."""
 
 
 class PositiveCycleError(ValueError):
@@ -99,44 +95,13 @@ def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnTo
         PositiveCycleError: some cycle has a positive sum of rewards.
     """
     rewards = mdp.step_reward if step_reward is None else step_reward
-    live = ~mdp.is_goal
-    first = rewards[live][0, 0]
-    if first <= 0 and _constant_rows(rewards, live, first):
-        steps = graph.steps_to(mdp.predecessors, mdp.goals)
-        to_goal = _returns(steps, first)
-    else:
-        potential = np.zeros(mdp.n_states)
-        if (rewards > 0).any():
-            potential, cycle = positive_cycle(mdp, rewards)
-            if cycle:
-                raise PositiveCycleError(
-                    f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
-                    f"forever beats reaching any goal; lower the step rewards"
-                )
-        cost = np.maximum(potential[:, None] - potential[mdp.next_state] - rewards, 0.0)
-        to_goal = graph.costs_to(mdp.predecessors, cost, mdp.goals)
-        np.subtract(potential, to_goal, out=to_goal)
+    to_goal, cycle = best_returns(mdp, rewards)
+    if cycle:
+        raise PositiveCycleError(
+            f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
+            f"forever beats reaching any goal; lower the step rewards"
+        )
     return ReturnToGoal(mdp, rewards, to_goal, *_best_two(to_goal))
-
-
-@kernel
-def _constant_rows(rewards: Array, live: BoolArray, value: float) -> bool:
-    for s in range(live.size):
-        if live[s]:
-            for a in range(rewards.shape[1]):
-                if rewards[s, a] != value:
-                    return False
-    return True
-
-
-@kernel
-def _returns(steps: IntArray, reward: float) -> Array:
-    """Steps times the reward of one, −∞ where unreached.  A product, so that errors do not add."""
-    returns = np.empty(steps.shape)
-    for g in range(steps.shape[0]):
-        for s in range(steps.shape[1]):
-            returns[g, s] = steps[g, s] * reward if steps[g, s] >= 0 else -np.inf
-    return returns
 
 
 @kernel

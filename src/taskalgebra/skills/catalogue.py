@@ -106,25 +106,29 @@ def completions(start: str) -> list[tuple[str, str]]:
     return [(name, about) for name, about in found if name.startswith(start)]
 
 
-def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
+def open_world(
+    name: str, *, slip_probability: float = 0.0, goal_reward: str | None = None
+) -> GoalEnv:
     """An environment by name, to plan, learn or check in.
 
     Args:
         name: of an entry, or of a text file with a map.
         slip_probability: of a move in one of the other three directions instead.
+        goal_reward: r_U as a number in words, or "auto"; see `TaskSpace`.
 
     Raises:
         ValueError: there is nothing of this name, or its map is not valid.
     """
     entry = ENTRIES.get(name)
     if entry is None:
-        return _drawn(name, slip_probability)
+        return _drawn(name, slip_probability, _rewards(goal_reward))
     from taskalgebra.envs.registry import make
 
     if entry.networks:
-        _refuse_slips(name, slip_probability)
+        _refuse_options(name, slip_probability, goal_reward)
         return make(entry.env, **entry.arguments)
-    return make(entry.env, **entry.arguments, slip_probability=slip_probability)
+    rewards = _rewards(goal_reward)
+    return make(entry.env, **entry.arguments, **rewards, slip_probability=slip_probability)
 
 
 def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str, Task]:
@@ -158,7 +162,13 @@ def recipe(name: str, *, paper: bool = False) -> tuple[DeepQ, str | None] | None
     return (found.paper, None) if paper else (found.learner, found.start)
 
 
-def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float = 0.0) -> Skills:
+def open_skills(
+    name: str,
+    *,
+    tasks: Sequence[str] = (),
+    slip_probability: float = 0.0,
+    goal_reward: str | None = None,
+) -> Skills:
     """Skills by name: planned for a finite world, loaded for a game or a directory.
 
     Raises:
@@ -169,9 +179,9 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     entry = ENTRIES.get(name)
     loaded = Path(name).is_dir() if entry is None else entry.networks
     if not loaded:
-        world = open_world(name, slip_probability=slip_probability)
+        world = open_world(name, slip_probability=slip_probability, goal_reward=goal_reward)
         return solve(world, base_tasks(name, world, tasks))
-    _refuse_slips(name, slip_probability)
+    _refuse_options(name, slip_probability, goal_reward)
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
         raise ValueError(
@@ -181,7 +191,21 @@ def open_skills(name: str, *, tasks: Sequence[str] = (), slip_probability: float
     return skills
 
 
-def _refuse_slips(name: str, slip_probability: float) -> None:
+def _rewards(goal_reward: str | None) -> dict[str, Any]:
+    """r_U as an argument of a task space, if it was given."""
+    if goal_reward in (None, "auto"):
+        return {} if goal_reward is None else {"r_universal": goal_reward}
+    try:
+        return {"r_universal": float(goal_reward or "")}
+    except ValueError:
+        raise ValueError(f"the goal reward is {goal_reward!r}, expected a number or auto") from None
+
+
+def _refuse_options(name: str, slip_probability: float, goal_reward: str | None) -> None:
+    if goal_reward is not None:
+        raise ValueError(
+            f"{name} has its own goal reward, only that of Four Rooms and maps can be chosen"
+        )
     if slip_probability:
         raise ValueError(
             f"{name} has no slip probability, only Four Rooms and maps have one; learn in such a "
@@ -189,7 +213,7 @@ def _refuse_slips(name: str, slip_probability: float) -> None:
         )
 
 
-def _drawn(name: str, slip_probability: float) -> GoalEnv:
+def _drawn(name: str, slip_probability: float, rewards: Mapping[str, Any]) -> GoalEnv:
     """The environment of a text file: a map, and perhaps lines that name tasks."""
     from taskalgebra.envs.finite_env import FiniteEnv
     from taskalgebra.theory.tasks import TaskSpace
@@ -221,7 +245,7 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
     if drawn and not any(character.isalnum() for line in drawn for character in line):
         raise ValueError(f"{name}: the map has no goal; put letters or digits on it")
     try:
-        space = TaskSpace(from_text(drawn, slip_probability=slip_probability))
+        space = TaskSpace(from_text(drawn, slip_probability=slip_probability), **rewards)
         own = {goal: space.task([goal]) for goal in space.goal_names}
         return FiniteEnv(space, _tasks(named, space, own) if named else own)
     except ValueError as error:

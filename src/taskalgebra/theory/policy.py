@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.reach import DirectedReach
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.values import ExtendedQ
-
-TIE = 1e-14
-"""Values closer than TIE · max(scale, |best|), about 50 rounding errors, are equal."""
 
 
 def greedy(q_bar: Array, scale: float = 1.0) -> LongArray:

@@ -12,6 +12,7 @@ from taskalgebra.apps.cli.commands import (
     GAME,
     GAME_TASK,
     Episodes,
+    GoalReward,
     Json,
     Quiet,
     Seed,
@@ -46,6 +47,7 @@ def evaluate(
     world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
+    goal_reward: GoalReward = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Play every task that the base tasks express.")
     ] = False,
@@ -61,7 +63,9 @@ def evaluate(
     from taskalgebra.logic.text import quote
 
     with output.waiting(OPENING):
-        skills = catalogue.open_skills(world, tasks=tasks or (), slip_probability=slip)
+        skills = catalogue.open_skills(
+            world, tasks=tasks or (), slip_probability=slip, goal_reward=goal_reward
+        )
         texts = expressions or [quote(name) for name in skills]
         agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
     n_episodes = episodes or usual_episodes(skills)
@@ -127,6 +131,9 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
         for agent, one in zip(agents, found, strict=True)
     ]
     output.table(columns, rows)
+    for agent, one in zip(agents, found, strict=True):
+        if one.note:
+            output.line(f"{agent.expression}: {one.note}")
 
 
 def _number(value: float) -> str:

@@ -140,6 +140,9 @@ class SolveAnswer(BaseModel):
     n_tasks: TaskCount
     rewards: Rewards
     range: tuple[float, float]
+    note: Annotated[
+        str | None, Field(description="where no desired goal is worth the way, if so anywhere")
+    ]
     python: str
     milliseconds: float
 

@@ -12,6 +12,7 @@ export function showMeaning(answer) {
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
       h("div", {}, h("dt", {}, "Tasks that can be expressed"),
         h("dd", { id: "n-tasks" }, sentence(count, K)))),
+    answer.note ? h("p", { class: "note", id: "worth" }, `${answer.note[0].toUpperCase()}${answer.note.slice(1)}.`) : null,
     h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(answer.expression, table)),
   );
 }
