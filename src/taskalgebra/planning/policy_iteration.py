@@ -113,6 +113,10 @@ class Choices:
         found: Array = (4 * (np.abs(gain) + error) + 2 * EPSILON * held)[chosen]
         return found
 
+    def of_states(self, values: Array) -> Array:
+        """[S], the values of nodes for their states; −∞ where no policy is proper."""
+        return np.where(self.node >= 0, values[self.node], -np.inf)
+
     def proper(self) -> LongArray:
         """[N], a policy that ends: each step may lead one step closer to a goal."""
         chosen = np.full(self.n_live, -1)
@@ -153,38 +157,38 @@ class Choices:
         return chosen, values
 
 
-def verified_bounds(choices: Choices, terminal: Array) -> tuple[Array, Array]:
-    """[S] and [S], verified bounds L ≤ V* ≤ U on the optimum over proper policies.
+def verified_lower(choices: Choices, terminal: Array) -> Array:
+    """[S], a verified bound L ≤ V* on the optimum over proper policies.
 
     Raises:
-        ConvergenceError: episodes are so long that float64 cannot hold the bounds.
+        ConvergenceError: episodes are so long that float64 cannot hold the bound.
     """
     policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
     room = choices.room(policy, values)
-    lower = upper = np.full(values.size, np.nan)
+    if choices.ends(policy):
+        for _ in range(MOST_ROOMS):
+            lower = choices.value(policy, -room, terminal)
+            gain, error = choices.advantage(lower)
+            if (gain[policy] >= error[policy]).all():
+                return choices.of_states(lower)
+            room = 4 * room
+    raise ConvergenceError(
+        "episodes of this world take so many steps that rounding errors hide how many; let its "
+        "rarest outcomes be likelier"
+    )
+
+
+def verified_upper(choices: Choices, terminal: Array) -> Array | None:
+    """[S], a verified bound U ≥ V* on the optimum over proper policies; None if none was found.
+
+    With η more for every step, a cycle that costs less than η would earn; then there is none.
+    """
+    policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
+    room = choices.room(policy, values)
     for _ in range(MOST_ROOMS):
-        if np.isnan(lower).any():
-            low = choices.value(policy, -room, terminal)
-            gain, error = choices.advantage(low)
-            if (gain[policy] >= error[policy]).all() and choices.ends(policy):
-                lower = low
-        if np.isnan(upper).any():
-            _, high = choices.improved(policy, room, terminal)
-            gain, error = choices.advantage(high)
-            if (gain <= -error).all():
-                upper = high
-        if np.isfinite(lower).all() and np.isfinite(upper).all():
-            break
+        _, upper = choices.improved(policy, room, terminal)
+        gain, error = choices.advantage(upper)
+        if (gain <= -error).all():
+            return choices.of_states(upper)
         room = 4 * room
-    else:
-        raise ConvergenceError(
-            "episodes of this world take so many steps that rounding errors hide how many; let "
-            "its rarest outcomes be likelier, or its steps cost more alike"
-        )
-    known = choices.node >= 0
-    bounds = []
-    for found in (lower, upper):
-        bound = np.full(choices.node.size, -np.inf)
-        bound[known] = found[choices.node[known]]
-        bounds.append(bound)
-    return bounds[0], bounds[1]
+    return None

@@ -25,7 +25,12 @@ import numpy as np
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning import policy_iteration
-from taskalgebra.planning.policy_iteration import Choices, ConvergenceError, verified_bounds
+from taskalgebra.planning.policy_iteration import (
+    Choices,
+    ConvergenceError,
+    verified_lower,
+    verified_upper,
+)
 from taskalgebra.theory.assumptions import free_components
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -33,6 +38,8 @@ PATIENT_SWEEPS = 10_000
 """Sweeps after which a world that is not too large is solved by policy iteration."""
 MOST_SWEEPS = 200_000
 """Sweeps after which a larger one is given up."""
+SPARED = 10.0 ** np.arange(-16, -5)
+"""What steps may be spared for an upper bound, relative to the largest reward."""
 
 
 class ShortestPaths:
@@ -89,9 +96,7 @@ class ShortestPaths:
             self.sweeps,
         )
         if not met and self.solvable:
-            usable = self.usable & ~self.inner
-            choices = Choices.of(mdp, self.step_reward, usable, self.component)
-            lower, upper = verified_bounds(choices, terminal)
+            lower, upper = verified_lower(self._choices(0.0), terminal), self._upper(terminal)
             gap = float((upper[self.ending] - lower[self.ending]).max())
         elif not met:
             raise ConvergenceError(
@@ -99,6 +104,23 @@ class ShortestPaths:
                 f"expected {tolerance:.1e}; raise the tolerance"
             )
         return (lower + upper) / 2, gap / 2
+
+    def _choices(self, spared: float) -> Choices:
+        """The actions of policies, where steps that cost at most `spared` cost nothing."""
+        mdp, reward = self.mdp, np.where(self.step_reward < -spared, self.step_reward, 0.0)
+        component, inner = free_components(mdp, reward)
+        return Choices.of(mdp, reward, self.usable & ~inner, component)
+
+    def _upper(self, terminal: Array) -> Array:
+        """[S], a verified upper bound; if need be, one for steps that cost a little less."""
+        size = max(float(np.abs(terminal).max()), float(-self.step_reward.min()))
+        for spared in (0.0, *(size * SPARED)):
+            upper = verified_upper(self._choices(spared), terminal)
+            if upper is not None:
+                return upper
+        raise ConvergenceError(
+            "some steps cost so little that rounding errors hide it; let their costs be more alike"
+        )
 
     def _certified_duration(self) -> Array:
         """[S], an upper bound on the expected steps of the policy that ends soonest."""
@@ -123,7 +145,7 @@ class ShortestPaths:
             )
         steps, alone = np.full_like(self.step_reward, -1.0), np.full(mdp.n_states, -1, np.int32)
         choices = Choices.of(mdp, steps, self.usable, alone)
-        lower, _ = verified_bounds(choices, np.zeros(mdp.n_goals))
+        lower = verified_lower(choices, np.zeros(mdp.n_goals))
         return np.where(walking, -lower, 0.0)
 
 
