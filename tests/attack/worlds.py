@@ -318,8 +318,9 @@ def _worth(
     for s in mdp.starts.tolist():
         if finding.holds and desired and _reaches(world, s, desired):
             at = s
-            while at not in world.goals:
-                (at,) = world.outcomes[at][actions[at]]
+            for _ in world.outcomes:
+                if at not in world.goals:
+                    (at,) = world.outcomes[at][actions[at]]
             if at not in desired:
                 yield f"{agent.expression}: from {s} the agent ends in {at}: {finding}"
     if finding.holds:
