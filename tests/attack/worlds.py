@@ -328,6 +328,8 @@ def _worth(
     start = finding.offender["state"]
     inside = _best(world, {g: paid[g] for g in desired})[start]
     outside = _best(world, {g: r for g, r in paid.items() if g not in desired})[start]
+    n = len(world.outcomes)  # ties of an episode count as not worth it
+    rounding += Fraction(4e-14 * n * (n + 1) * world.space.reward_scale)
     if inside is NEVER or outside is NEVER or inside > outside + rounding:
         yield f"{agent.expression}: {start} can end where it should: {finding}"
     enough = finding.offender["r_universal"]

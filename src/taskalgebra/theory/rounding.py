@@ -49,17 +49,23 @@ def tie(mdp: FiniteMDP, scale: float, to_goal: Array | None) -> float:
     return TIE * (scale + float(np.abs(to_goal[np.isfinite(to_goal)]).max(initial=0.0)))
 
 
+def of_episode(mdp: FiniteMDP, tie: float) -> float:
+    """What an agent may lose to ties in an episode."""
+    return 4 * tie * mdp.n_states
+
+
 def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | None) -> Lost | None:
     """The first reward that rounding or the rule for ties makes meaningless, if there is one.
 
     A cycle of n steps whose costs add up to no more than n ties may be followed for ever.  So each
-    step must cost more than one tie; if some cost nothing, the others more than S ties.
+    step must cost more than one tie; if some cost nothing, the others more than S ties.  Ties of a
+    whole episode add up, so goals must differ by more than that.
     """
     scale = scale_of(mdp, r_empty, r_universal)
-    smallest = 2 * tie(mdp, scale, to_goal)
-    apart = float((r_universal - r_empty).min())
-    if apart <= smallest:
-        return Lost(apart, smallest, None)
+    one = tie(mdp, scale, to_goal)
+    smallest, apart = 2 * one, float((r_universal - r_empty).min())
+    if apart <= of_episode(mdp, one):
+        return Lost(apart, of_episode(mdp, one), None)
     cost, rounding = costs(mdp, mdp.step_reward)
     usual = mdp.ending & ~mdp.is_goal
     free = (cost <= rounding) & usual[:, None]

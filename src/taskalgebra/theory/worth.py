@@ -21,7 +21,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.theory.findings import WORTH, Candidate, Finding
-from taskalgebra.theory.rounding import scale_of, tie
+from taskalgebra.theory.rounding import of_episode, scale_of, tie
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.returns import best_returns
 
@@ -59,7 +59,7 @@ class Ways(NamedTuple):
     @property
     def margin(self) -> float:
         """What an agent may lose to ties in an episode."""
-        return 4 * self.tie * self.mdp.n_states
+        return of_episode(self.mdp, self.tie)
 
     def of_task(self, paid: Array, desired: BoolArray, r_universal: Array) -> Shortfall:
         """A task that pays `paid[G]`, and desires some goals for r_U."""
