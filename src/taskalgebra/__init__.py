@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
-    from taskalgebra.planning.stochastic import ConvergenceError as ConvergenceError
+    from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from taskalgebra.skills.making import solve as solve
     from taskalgebra.skills.skills import Agent as Agent
     from taskalgebra.skills.skills import Skills as Skills
-    from taskalgebra.theory.assumptions import AssumptionReport as AssumptionReport
-    from taskalgebra.theory.assumptions import Finding as Finding
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
     from taskalgebra.theory.family import Family as Family
     from taskalgebra.theory.family import ReachFamily as ReachFamily
     from taskalgebra.theory.family import TableFamily as TableFamily
+    from taskalgebra.theory.findings import AssumptionReport as AssumptionReport
+    from taskalgebra.theory.findings import Finding as Finding
     from taskalgebra.theory.goal_env import GoalEnv as GoalEnv
     from taskalgebra.theory.policy import Policy as Policy
     from taskalgebra.theory.reach import DirectedReach as DirectedReach
@@ -94,11 +94,11 @@ _HOME = {
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
-    "planning.stochastic": ("ConvergenceError",),
+    "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.skills": ("Agent", "Skills"),
-    "theory.assumptions": ("AssumptionReport", "Finding"),
+    "theory.findings": ("AssumptionReport", "Finding"),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),

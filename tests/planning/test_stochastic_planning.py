@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskalgebra.planning.exact import optimal_v, plan, q_bar_star
-from taskalgebra.planning.stochastic import ConvergenceError, ShortestPaths
+from taskalgebra.planning.policy_iteration import ConvergenceError
+from taskalgebra.planning.stochastic import ShortestPaths
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
@@ -295,8 +296,9 @@ def test_a_world_that_takes_too_long_is_refused_rather_than_guessed():
 
 def test_bounds_that_do_not_meet_in_time_are_refused_rather_than_guessed(monkeypatch):
     space = TaskSpace(slippery_corridor(10, 0.3))
+    monkeypatch.setattr("taskalgebra.planning.policy_iteration.LARGEST_SYSTEM", 5)
     paths = ShortestPaths(space.mdp, space.mdp.step_reward)
-    monkeypatch.setattr("taskalgebra.planning.stochastic.MOST_SWEEPS", 3)
+    paths.sweeps = 3
     with pytest.raises(ConvergenceError) as caught:
         paths.solve(np.array([2.0]), 1e-10)
     for word in ("3 sweeps", "1.0e-10", "raise the tolerance"):

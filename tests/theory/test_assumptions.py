@@ -21,6 +21,8 @@ NAMES = {
     "no positive cycle",
     "endless stay loses",
     "goals reachable",
+    "rewards can be told apart",
+    "wanted goals are worth the way",
 }
 # 0 ⇄ 1; from 0 action 2 ends in goal 2, from 1 in goal 3.
 DYNAMICS = np.array([[1, 0, 2], [0, 1, 3], [2, 2, 2], [3, 3, 3]])

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.policy import TIE, GreedyPolicy, greedy, greedy_towards
+from taskalgebra.theory.policy import GreedyPolicy, greedy, greedy_towards
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
 
@@ -44,11 +45,12 @@ def test_greedy_towards_a_goal_looks_at_that_goal_only(q_bar, data):
     assert greedy_towards(q_bar, goal).tolist() == first_best(q_bar[:, [goal], :])
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1.0, 1e6, 1e200])
 def test_values_within_a_rounding_error_are_tied_and_others_are_not(scale):
-    size = max(1.0, scale)
-    assert greedy(np.array([[[scale - 0.5 * TIE * size, scale]]])).tolist() == [0]
-    assert greedy(np.array([[[scale - 10 * TIE * size, scale]]])).tolist() == [1]
+    for best in (scale, 1e-3 * scale, 1e3 * scale):
+        size = max(best, scale)
+        assert greedy(np.array([[[best - 0.5 * TIE * size, best]]]), scale).tolist() == [0]
+        assert greedy(np.array([[[best - 10 * TIE * size, best]]]), scale).tolist() == [1]
 
 
 def test_arrays_of_any_memory_order_and_number_type_are_taken():

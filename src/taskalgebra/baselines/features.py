@@ -14,7 +14,8 @@ from taskalgebra.compiled import kernel
 from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import optimal_q
-from taskalgebra.theory.policy import TIE, greedy
+from taskalgebra.theory.policy import greedy
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.chance import State, sampled, seeded, uniform
 from taskalgebra.worlds.finite import FiniteMDP
@@ -101,7 +102,7 @@ def exact_features(task: Task) -> Array:
     """
     mdp = task.space.mdp
     phi = features(mdp)
-    chosen = greedy(optimal_q(task)[:, None])
+    chosen = greedy(optimal_q(task)[:, None], task.space.reward_scale)
     live = ~mdp.is_goal
     psi = phi.copy()
     for _ in range(SWEEPS * mdp.n_states):
@@ -145,6 +146,7 @@ def successor_features(task: Task, stop: Stop, settings: Settings, seed: int) ->
         stop.optimum,
         stop.tolerance,
         stop.steps,
+        task.space.reward_scale,
         psi,
     )
     return Table(psi, n_steps, converged)
@@ -166,6 +168,7 @@ def _learn_features(
     optimum: Array,
     tolerance: float,
     last_step: int,
+    scale: float,
     psi: Array,
 ) -> tuple[int, bool]:
     """Fill psi; return the steps taken and whether it agrees with the optimum.
@@ -186,12 +189,12 @@ def _learn_features(
         if epsilon >= 1.0 or uniform(stream) < epsilon:
             a = int(uniform(stream) * n_actions)
         else:
-            a = _best_action(psi, w, s)
+            a = _best_action(psi, w, s, scale)
         steps += 1
         t, b = -1, 0
         if not is_goal[s]:
             t = successor[sampled(offset, probability, s * n_actions + a, stream)]
-            b = _best_action(psi, w, t)
+            b = _best_action(psi, w, t, scale)
         for f in range(n_features):
             target = phi[s, a, f]
             if t >= 0:
@@ -205,13 +208,13 @@ def _learn_features(
 
 
 @kernel
-def _best_action(psi: Array, w: Array, s: int) -> int:
+def _best_action(psi: Array, w: Array, s: int, scale: float) -> int:
     """argmax_a ψ(s, a) · w; of tied actions the first, as `policy.greedy` does."""
     best = -np.inf
     for a in range(psi.shape[1]):
         best = max(best, _dot(psi, w, s, a))
     for a in range(psi.shape[1]):
-        if _dot(psi, w, s, a) >= best - TIE * max(1.0, abs(best)):
+        if _dot(psi, w, s, a) >= best - TIE * max(scale, abs(best)):
             return a
     return 0
 

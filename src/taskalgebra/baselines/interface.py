@@ -14,7 +14,7 @@ from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.base_tasks import labels_of
-from taskalgebra.theory.policy import TIE
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count, instance
 
@@ -87,7 +87,7 @@ class Learned:
         """
         q = self.values(expression).max(axis=1)
         best = q.max(axis=1, keepdims=True)
-        tied: BoolArray = q >= best - TIE * np.maximum(1.0, np.abs(best))
+        tied: BoolArray = q >= best - TIE * np.maximum(self.space.reward_scale, np.abs(best))
         return tied
 
     def actions(self, expression: str | Expression) -> LongArray:

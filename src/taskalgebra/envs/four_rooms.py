@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,7 +79,8 @@ class FourRooms(FiniteEnv):
             base tasks are then the smallest set that tells the goals apart, `x1`, `x2`, …
         text: a map of your own, in the language of `from_text`; letters on it are goals.
         step_reward: r_{s,a} of every step.
-        r_universal: r_U, the reward of a desired goal.
+        r_universal: r_U, the reward of a desired goal; "auto" makes every goal worth the way (see
+            `TaskSpace`).
         r_empty: r_∅, the reward of any other goal; by default the step reward.
         slip_probability: how often a move goes to one of the other three directions.
         dense: whether steps near desired goals pay a bonus; see above.
@@ -97,7 +98,7 @@ class FourRooms(FiniteEnv):
         goals: Mapping[str, Cell] | None = None,
         text: str | Sequence[str] | None = None,
         step_reward: float = -0.1,
-        r_universal: float = 2.0,
+        r_universal: float | Literal["auto"] = 2.0,
         r_empty: float | None = None,
         slip_probability: float = 0.0,
         dense: bool = False,
@@ -124,6 +125,8 @@ class FourRooms(FiniteEnv):
                 f"{listed(mdp.goal_names)}; leave n_goals out"
             )
         low = step_reward if r_empty is None else r_empty
+        if isinstance(r_universal, str):
+            r_universal = float(TaskSpace(mdp, r_universal=r_universal, r_empty=low).r_universal[0])
         if dense and r_universal - low <= PEAK:
             raise ValueError(
                 f"dense rewards need r_universal more than {PEAK} above r_empty, got {r_universal} "

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -27,13 +28,20 @@ MOST_BYTES = 1_000_000
 
 
 def from_file(
-    path: str | Path, *, step_reward: float = -0.1, slip_probability: float = 0.0
+    path: str | Path,
+    *,
+    step_reward: float = -0.1,
+    r_universal: float | Literal["auto"] | None = None,
+    r_empty: float | None = None,
+    slip_probability: float = 0.0,
 ) -> FiniteEnv:
     """Read a world from a text file, as the command does.
 
     Args:
         path: a text file in UTF-8.
         step_reward: r_{s,a}, the same everywhere.
+        r_universal: r_U, what a desired goal pays; "auto" makes every goal worth the way.
+        r_empty: r_∅, what any other goal pays; both default to those of `TaskSpace`.
         slip_probability: of a move in one of the other three directions instead.
 
     Raises:
@@ -54,7 +62,7 @@ def from_file(
         raise ValueError(f"{path}: {error.told(in_file)}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    space = TaskSpace(mdp)
+    space = TaskSpace(mdp, r_universal=r_universal, r_empty=r_empty)
     own = {goal: space.task([goal]) for goal in space.goal_names}
     named: dict[str, Task] = {}
     for i, line in enumerate(lines):

@@ -32,6 +32,7 @@ class Evaluation:
     success_rate: float
     unfinished: int  # episodes cut off at the step limit
     mean_steps: float
+    note: str = ""  # what the figures do not say: from some start no desired goal is worth the way
 
     @property
     def score(self) -> float:
@@ -67,7 +68,7 @@ class Evaluation:
         return (
             f"return {self.mean_return:.3f}{optimal}, success "
             f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps, "
-            f"{self.episodes} episodes{cut}"
+            f"{self.episodes} episodes{cut}{self.note and f'; {self.note}'}"
         )
 
 

@@ -10,9 +10,8 @@ is computed once, by searching backwards from each goal, and each task costs one
 The second term is an agent that cannot reach g (or finds the penalty cheaper) and ends in the best
 other goal.  From states that can reach no goal at all every policy is improper, and Q̄* = −∞.
 
-The search is breadth-first if all steps cost the same, Dijkstra's if step rewards are at most 0,
-and Johnson's (Dijkstra's after a change of rewards by a potential) if some are positive.  With a
-cycle of positive sum there is no optimum, and `PositiveCycleError` is raised.
+The search is that of `worlds.returns`.  With a cycle of positive sum there is no optimum, and
+`PositiveCycleError` is raised.
 
 `ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  If that is too large,
 `plan` uses a `PlannedReach`, which keeps the former and computes rows of the latter on demand.
@@ -29,19 +28,20 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
+from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
-from taskalgebra.theory.assumptions import describe_cycle, positive_cycle
+from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rounding import TOLERANCE
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import Sight
 from taskalgebra.validation import instance
-from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.returns import best_returns
 
 Tasks = Mapping[str, Task] | Sequence[Task]
 
@@ -95,44 +95,13 @@ def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnTo
         PositiveCycleError: some cycle has a positive sum of rewards.
     """
     rewards = mdp.step_reward if step_reward is None else step_reward
-    live = ~mdp.is_goal
-    first = rewards[live][0, 0]
-    if first <= 0 and _constant_rows(rewards, live, first):
-        steps = graph.steps_to(mdp.predecessors, mdp.goals)
-        to_goal = _returns(steps, first)
-    else:
-        potential = np.zeros(mdp.n_states)
-        if (rewards > 0).any():
-            potential, cycle = positive_cycle(mdp, rewards)
-            if cycle:
-                raise PositiveCycleError(
-                    f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
-                    f"forever beats reaching any goal; lower the step rewards"
-                )
-        cost = np.maximum(potential[:, None] - potential[mdp.next_state] - rewards, 0.0)
-        to_goal = graph.costs_to(mdp.predecessors, cost, mdp.goals)
-        np.subtract(potential, to_goal, out=to_goal)
+    to_goal, cycle = best_returns(mdp, rewards)
+    if cycle:
+        raise PositiveCycleError(
+            f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
+            f"forever beats reaching any goal; lower the step rewards"
+        )
     return ReturnToGoal(mdp, rewards, to_goal, *_best_two(to_goal))
-
-
-@kernel
-def _constant_rows(rewards: Array, live: BoolArray, value: float) -> bool:
-    for s in range(live.size):
-        if live[s]:
-            for a in range(rewards.shape[1]):
-                if rewards[s, a] != value:
-                    return False
-    return True
-
-
-@kernel
-def _returns(steps: IntArray, reward: float) -> Array:
-    """Steps times the reward of one, −∞ where unreached.  A product, so that errors do not add."""
-    returns = np.empty(steps.shape)
-    for g in range(steps.shape[0]):
-        for s in range(steps.shape[1]):
-            returns[g, s] = steps[g, s] * reward if steps[g, s] >= 0 else -np.inf
-    return returns
 
 
 @kernel
@@ -223,7 +192,11 @@ class PlannedFamily(Family):
 
 
 def plan(
-    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
+    space: TaskSpace,
+    tasks: Tasks,
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float | None = None,
 ) -> TableFamily | PlannedFamily:
     """Q̄* of these tasks: tables if they fit, else values computed on demand.
 
@@ -231,7 +204,8 @@ def plan(
         space: the task space; its Q̄*_U and Q̄*_∅ are planned too.
         tasks: tasks of that space, by name or in a list.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
-        tolerance: for stochastic worlds, the error to stop at.
+        tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
+            largest reward.
     """
     mdp = instance(space, TaskSpace, "the space").mdp
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
@@ -251,13 +225,16 @@ def plan(
 
 
 def q_bar_star(
-    space: TaskSpace, tasks: Tasks, *, r_bar_min: float | None = None, tolerance: float = 1e-10
+    space: TaskSpace,
+    tasks: Tasks,
+    *,
+    r_bar_min: float | None = None,
+    tolerance: float | None = None,
 ) -> TableFamily:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
     named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
-    if not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    tolerance = _tolerance(space, tolerance)
     planned = [space.universal, space.empty, *named.values()]
     tables: list[Array] = [np.empty(0)] * len(planned)
     error = 0.0
@@ -291,6 +268,13 @@ def _r_bar_min(space: TaskSpace, given: float | None) -> float:
     return r_bar_min
 
 
+def _tolerance(space: TaskSpace, given: float | None) -> float:
+    tolerance = TOLERANCE * space.reward_scale if given is None else given
+    if given is not None and not given > 0:
+        raise ValueError(f"tolerance is {given}, expected a number above 0")
+    return tolerance
+
+
 def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
     """Tasks by name, all of one space; those of a list are named by their positions."""
     instance(space, TaskSpace, "the space")
@@ -319,22 +303,21 @@ def unpack(
     return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
 
 
-def optimal_v(task: Task, *, tolerance: float = 1e-10) -> Array:
+def optimal_v(task: Task, *, tolerance: float | None = None) -> Array:
     """V*_M(s), the optimum of a task itself, computed without extended values.
 
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.
     """
     mdp = instance(task, Task, "the task").space.mdp
-    if not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0")
+    tolerance = _tolerance(task.space, tolerance)
     if not mdp.deterministic:
         return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
     best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
     return best
 
 
-def optimal_q(task: Task, *, tolerance: float = 1e-10) -> Array:
+def optimal_q(task: Task, *, tolerance: float | None = None) -> Array:
     """Q*_M(s, a) = r_M(s, a) + Σ_s' ρ(s' | s, a) V*_M(s'), and r_M(g) in goals, as `[S, A]`."""
     mdp = task.space.mdp
     v = optimal_v(task, tolerance=tolerance)

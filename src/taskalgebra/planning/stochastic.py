@@ -12,6 +12,10 @@ until they meet.  Half their distance is the error bound, whatever the world:
 A set of states in which an agent can stay forever at no cost would hold the upper bound up.  It is
 treated as one state: all its members are worth its best way out (the "end components" of
 probabilistic model checking).  From states without any proper policy the value is −∞.
+
+Bounds move by one step with each sweep, so episodes of a million steps would take millions of
+sweeps.  Where they have not met after `PATIENT_SWEEPS`, and the world is not too large for linear
+systems, `policy_iteration` finds verified bounds instead.
 """
 
 from __future__ import annotations
@@ -20,14 +24,22 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.planning import policy_iteration
+from taskalgebra.planning.policy_iteration import (
+    Choices,
+    ConvergenceError,
+    verified_lower,
+    verified_upper,
+)
 from taskalgebra.theory.assumptions import free_components
 from taskalgebra.worlds.finite import FiniteMDP
 
+PATIENT_SWEEPS = 10_000
+"""Sweeps after which a world that is not too large is solved by policy iteration."""
 MOST_SWEEPS = 200_000
-
-
-class ConvergenceError(ValueError):
-    """The bounds on the optimum did not meet within the allowed number of sweeps."""
+"""Sweeps after which a larger one is given up."""
+SPARED = 10.0 ** np.arange(-16, -5)
+"""What steps may be spared for an upper bound, relative to the largest reward."""
 
 
 class ShortestPaths:
@@ -52,14 +64,16 @@ class ShortestPaths:
         self.ending = mdp.ending
         # [S·A], whether a proper policy exists after every outcome of an action
         self.usable = np.logical_and.reduceat(self.ending[mdp.successor], mdp.offset[:-1])
-        self.duration = _certified_duration(mdp, self.usable, self.ending)
+        self.solvable = int((self.ending & ~mdp.is_goal).sum()) <= policy_iteration.LARGEST_SYSTEM
+        self.sweeps = PATIENT_SWEEPS if self.solvable else MOST_SWEEPS
+        self.duration = self._certified_duration()
         self.component, self.inner = free_components(mdp, step_reward)
 
     def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
         """V over proper policies, given the terminal reward of each goal; and its error bound.
 
-        The bounds stop moving within a rounding error of each other, so the error may exceed a
-        tolerance below the precision of float64.
+        Bounds stop moving within a rounding error of each other, and rounding errors add up over
+        an episode; so the error may exceed a tolerance below the precision of float64.
         """
         mdp = self.mdp
         lower = terminal.min() + self.step_reward.min() * self.duration
@@ -79,14 +93,60 @@ class ShortestPaths:
             lower,
             upper,
             tolerance,
-            MOST_SWEEPS,
+            self.sweeps,
         )
-        if not met:
+        if not met and self.solvable:
+            lower, upper = verified_lower(self._choices(0.0), terminal), self._upper(terminal)
+            gap = float((upper[self.ending] - lower[self.ending]).max())
+        elif not met:
             raise ConvergenceError(
-                f"after {MOST_SWEEPS:,} sweeps values are known only to {gap:.1e}, "
+                f"after {self.sweeps:,} sweeps values are known only to {gap:.1e}, "
                 f"expected {tolerance:.1e}; raise the tolerance"
             )
         return (lower + upper) / 2, gap / 2
+
+    def _choices(self, spared: float) -> Choices:
+        """The actions of policies, where steps that cost at most `spared` cost nothing."""
+        mdp, reward = self.mdp, np.where(self.step_reward < -spared, self.step_reward, 0.0)
+        component, inner = free_components(mdp, reward)
+        return Choices.of(mdp, reward, self.usable & ~inner, component)
+
+    def _upper(self, terminal: Array) -> Array:
+        """[S], a verified upper bound; if need be, one for steps that cost a little less."""
+        size = max(float(np.abs(terminal).max()), float(-self.step_reward.min()))
+        for spared in (0.0, *(size * SPARED)):
+            upper = verified_upper(self._choices(spared), terminal)
+            if upper is not None:
+                return upper
+        raise ConvergenceError(
+            "some steps cost so little that rounding errors hide it; let their costs be more alike"
+        )
+
+    def _certified_duration(self) -> Array:
+        """[S], an upper bound on the expected steps of the policy that ends soonest."""
+        mdp = self.mdp
+        duration = np.zeros(mdp.n_states)
+        walking = self.ending & ~mdp.is_goal
+        delta = _hurry(
+            mdp.offset,
+            mdp.successor,
+            mdp.probability,
+            self.usable,
+            walking,
+            duration,
+            self.sweeps,
+        )
+        if delta <= 0.5:
+            return duration / (1.0 - delta)
+        if not self.solvable:
+            raise ConvergenceError(
+                f"from some state even the fastest policy needs more than about {self.sweeps:,} "
+                f"steps to end; episodes of this world are too long to plan"
+            )
+        steps, alone = np.full_like(self.step_reward, -1.0), np.full(mdp.n_states, -1, np.int32)
+        choices = Choices.of(mdp, steps, self.usable, alone)
+        lower = verified_lower(choices, np.zeros(mdp.n_goals))
+        return np.where(walking, -lower, 0.0)
 
 
 def bracketed_tables(
@@ -112,26 +172,6 @@ def bracketed_tables(
         _backup(mdp, step_reward, v_bar[t], goal_reward[t], r_bar_min) for t in range(n_tasks)
     ]
     return tables, error
-
-
-def _certified_duration(mdp: FiniteMDP, usable: BoolArray, ending: BoolArray) -> Array:
-    """[S], an upper bound on the expected steps of the policy that ends soonest."""
-    duration = np.zeros(mdp.n_states)
-    delta = _hurry(
-        mdp.offset,
-        mdp.successor,
-        mdp.probability,
-        usable,
-        ending & ~mdp.is_goal,
-        duration,
-        MOST_SWEEPS,
-    )
-    if delta > 0.5:
-        raise ConvergenceError(
-            f"from some state even the fastest policy needs more than about {MOST_SWEEPS:,} steps "
-            f"to end; episodes of this world are too long to plan"
-        )
-    return duration / (1.0 - delta)
 
 
 @kernel

@@ -103,25 +103,29 @@ def completions(start: str) -> list[tuple[str, str]]:
     return [(name, about) for name, about in found if name.startswith(start)]
 
 
-def open_world(name: str, *, slip_probability: float = 0.0) -> GoalEnv:
+def open_world(
+    name: str, *, slip_probability: float = 0.0, goal_reward: str | None = None
+) -> GoalEnv:
     """An environment by name, to plan, learn or check in.
 
     Args:
         name: of an entry, or of a text file with a map.
         slip_probability: of a move in one of the other three directions instead.
+        goal_reward: r_U as a number in words, or "auto"; see `TaskSpace`.
 
     Raises:
         ValueError: there is nothing of this name, or its map is not valid.
     """
     entry = ENTRIES.get(name)
     if entry is None:
-        return _drawn(name, slip_probability)
+        return _drawn(name, slip_probability, _rewards(goal_reward))
     from taskalgebra.envs.registry import make
 
     if entry.networks:
-        _refuse_slips(name, slip_probability)
+        _refuse_options(name, slip_probability, goal_reward)
         return make(entry.env, **entry.arguments)
-    return make(entry.env, **entry.arguments, slip_probability=slip_probability)
+    rewards = _rewards(goal_reward)
+    return make(entry.env, **entry.arguments, **rewards, slip_probability=slip_probability)
 
 
 def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str, Task]:
@@ -160,6 +164,7 @@ def open_skills(
     *,
     tasks: Sequence[str] = (),
     slip_probability: float = 0.0,
+    goal_reward: str | None = None,
     expressions: Sequence[str] = (),
 ) -> Skills:
     """Skills by name: planned for a finite world, loaded for a game or a directory.
@@ -179,12 +184,12 @@ def open_skills(
     from taskalgebra.skills.making import load, solve
 
     if not loaded:
-        world = open_world(name, slip_probability=slip_probability)
+        world = open_world(name, slip_probability=slip_probability, goal_reward=goal_reward)
         base = base_tasks(name, world, tasks)
         for text in expressions:
             parse(text, base)
         return solve(world, base)
-    _refuse_slips(name, slip_probability)
+    _refuse_options(name, slip_probability, goal_reward)
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
         raise ValueError(
@@ -194,7 +199,21 @@ def open_skills(
     return skills
 
 
-def _refuse_slips(name: str, slip_probability: float) -> None:
+def _rewards(goal_reward: str | None) -> dict[str, Any]:
+    """r_U as an argument of a task space, if it was given."""
+    if goal_reward in (None, "auto"):
+        return {} if goal_reward is None else {"r_universal": goal_reward}
+    try:
+        return {"r_universal": float(goal_reward or "")}
+    except ValueError:
+        raise ValueError(f"the goal reward is {goal_reward!r}, expected a number or auto") from None
+
+
+def _refuse_options(name: str, slip_probability: float, goal_reward: str | None) -> None:
+    if goal_reward is not None:
+        raise ValueError(
+            f"{name} has its own goal reward, only that of Four Rooms and maps can be chosen"
+        )
     if slip_probability:
         raise ValueError(
             f"{name} has no slip probability, only Four Rooms and maps have one; learn in such a "
@@ -202,7 +221,7 @@ def _refuse_slips(name: str, slip_probability: float) -> None:
         )
 
 
-def _drawn(name: str, slip_probability: float) -> GoalEnv:
+def _drawn(name: str, slip_probability: float, rewards: Mapping[str, Any]) -> GoalEnv:
     """The environment of a text file with a map."""
     from taskalgebra.envs.map_file import from_file
     from taskalgebra.validation import closest
@@ -217,7 +236,7 @@ def _drawn(name: str, slip_probability: float) -> GoalEnv:
         raise ValueError(
             f"{name} is a directory; a world is one of {', '.join(ENTRIES)} or a file with a map"
         )
-    return from_file(path, slip_probability=slip_probability)
+    return from_file(path, slip_probability=slip_probability, **rewards)
 
 
 def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) -> dict[str, Task]:

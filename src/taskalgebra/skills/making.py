@@ -35,7 +35,7 @@ def solve(
     tasks: TaskSource | None = None,
     *,
     r_bar_min: float | None = None,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
 ) -> Skills:
     """Plan the base tasks exactly and return them as skills that compose.
 
@@ -47,7 +47,8 @@ def solve(
         r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2.
             In a stochastic world that makes agents avoid every risk of a wrong goal; a milder one,
             such as r_∅ itself, may then earn more.
-        tolerance: for stochastic worlds, the error to stop at.
+        tolerance: for stochastic worlds, the error to stop at; by default 5e-11 times the largest
+            reward.
     """
     env = environment(world, "solve")
     space = env.space

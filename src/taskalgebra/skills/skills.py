@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from operator import and_, invert, or_, xor
 from os import environ
@@ -239,7 +240,8 @@ class Agent(BooleanElement):
         """Play episodes from random starts, and compare with the optimum of the task.
 
         In a finite world the optimum is exact, and by default only episodes that might never end
-        are cut off.  In an open world the agent plays in `skills.env`; the optimum is known if that
+        are cut off.  `note` says if from some start no desired goal is worth the way.  In an open
+        world the agent plays in `skills.env`; the optimum is known if that
         environment reports it, and episodes are cut off at its limit.
 
         Args:
@@ -253,7 +255,7 @@ class Agent(BooleanElement):
             told = listener or meter
             if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
                 return self._play(episodes, seed, max_steps, told)
-            return rollouts(
+            found = rollouts(
                 self.task,
                 self.actions,
                 optimal_v(self.task),
@@ -262,6 +264,8 @@ class Agent(BooleanElement):
                 max_steps=max_steps,
                 listener=told,
             )
+        worth = self.task.worth_the_way()
+        return found if worth.holds else replace(found, note=worth.detail)
 
     def _play(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener

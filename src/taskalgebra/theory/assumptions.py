@@ -1,140 +1,57 @@
 """Which assumptions of the paper hold for a set of tasks, in words and as data.
 
 The theorems are exact under stated assumptions and say nothing otherwise.  `examine` tests each
-assumption for a given world and set of tasks, and names the first offender of each that fails.
+assumption for a given world and set of tasks, and names the first offender of each that fails.  Two
+findings are none of the paper's assumptions: whether float64 can tell the rewards apart
+(`theory.rounding`), and whether desired goals are worth the way (`theory.worth`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Sequence
 
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IntArray
+from taskalgebra.theory.findings import (
+    DETERMINISTIC,
+    GOALS_ONLY,
+    NO_FREE_STAY,
+    NO_GAIN,
+    REACHABLE,
+    SHARED,
+    STATE_ONLY,
+    TWO_VALUES,
+    AssumptionReport,
+    Candidate,
+    Finding,
+)
+from taskalgebra.theory.rounding import told_apart
+from taskalgebra.theory.worth import ways_of, worth_the_way
 from taskalgebra.worlds import cycles, graph
 from taskalgebra.worlds.finite import FiniteMDP
-
-Offender = Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One assumption, whether it holds, and if not, where it first fails."""
-
-    name: str
-    paper: str
-    holds: bool
-    detail: str
-    offender: Offender = field(default_factory=lambda: MappingProxyType({}))
-
-    def __str__(self) -> str:
-        """One line: holds or fails, the name, the place in the paper, the detail."""
-        return f"{'holds' if self.holds else 'FAILS'}  {self.name} ({self.paper}): {self.detail}"
-
-
-@dataclass(frozen=True)
-class AssumptionReport(Mapping[str, Finding]):
-    """The findings of `TaskSpace.check`, by name."""
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every assumption holds."""
-        return all(finding.holds for finding in self.findings)
-
-    @property
-    def zero_shot_optimal(self) -> bool:
-        """Whether Theorem 3 applies: composed policies are optimal for any expression."""
-        needed = set(self) - {TWO_VALUES, REACHABLE}
-        return all(self[name].holds for name in needed)
-
-    @property
-    def boolean_algebra(self) -> bool:
-        """Whether Theorems 1 and 2 apply: tasks and values obey all Boolean axioms."""
-        return self.zero_shot_optimal and self[TWO_VALUES].holds
-
-    def as_dict(self) -> dict[str, object]:
-        """Plain data, for JSON."""
-        return {
-            "holds": self.holds,
-            "boolean_algebra": self.boolean_algebra,
-            "zero_shot_optimal": self.zero_shot_optimal,
-            "findings": [{**vars(f), "offender": dict(f.offender)} for f in self.findings],
-        }
-
-    @property
-    def verdict(self) -> str:
-        """What follows from the findings."""
-        if self.boolean_algebra:
-            verdict = "Theorems 1 to 3 apply: any expression is solved optimally, without learning."
-        elif self.zero_shot_optimal:
-            verdict = (
-                "Theorem 3 applies: negation, disjunction and conjunction are optimal; "
-                "the complement laws of a Boolean algebra do not hold."
-            )
-        else:
-            verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
-        if not self[DETERMINISTIC].holds:
-            verdict += (
-                " In a stochastic world so may those of base tasks: an agent that must not end in "
-                "a wrong goal avoids risks that the task itself would accept."
-            )
-        if not self[REACHABLE].holds:
-            verdict += " Where a goal cannot be reached, it counts as absent."
-        return verdict
-
-    def __str__(self) -> str:
-        """One line per finding, then what follows from them."""
-        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
-
-    def __getitem__(self, name: str) -> Finding:
-        """The finding of this name."""
-        for finding in self.findings:
-            if finding.name == name:
-                return finding
-        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the findings, in the order of the paper."""
-        return (finding.name for finding in self.findings)
-
-    def __len__(self) -> int:
-        """The number of findings."""
-        return len(self.findings)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A task to be examined, with its own dynamics and rewards for every state and action."""
-
-    name: str
-    mdp: FiniteMDP
-    step_reward: Array  # [S, A]
-    terminal_reward: Array  # [G, A]
-
-
-SHARED, DETERMINISTIC, GOALS_ONLY = "shared dynamics", "deterministic", "rewards differ on goals"
-TWO_VALUES, STATE_ONLY = "two terminal rewards", "r(g, a) = r(g)"
-NO_GAIN, NO_FREE_STAY, REACHABLE = "no positive cycle", "endless stay loses", "goals reachable"
+from taskalgebra.worlds.returns import costs, positive_cycle
 
 
 def examine(
     mdp: FiniteMDP, candidates: Sequence[Candidate], r_empty: Array, r_universal: Array
 ) -> AssumptionReport:
     """Test every assumption for a world and the tasks to be composed in it."""
+    ways = ways_of(mdp, r_empty, r_universal)
+    shared, alike = _shared_dynamics(mdp, candidates), _goals_only(mdp, candidates)
+    own = candidates if shared.holds and alike.holds else None
     return AssumptionReport(
         (
-            _shared_dynamics(mdp, candidates),
+            shared,
             _deterministic(mdp),
-            _goals_only(mdp, candidates),
+            alike,
             _state_only(mdp, candidates),
             _two_values(mdp, candidates, r_empty, r_universal),
             _no_positive_cycle(mdp),
             _no_free_stay(mdp),
             _reachable(mdp),
+            told_apart(mdp, r_empty, r_universal, None if ways is None else ways.to_goal),
+            worth_the_way(ways, own, r_empty, r_universal),
         )
     )
 
@@ -275,13 +192,6 @@ def _first(where: BoolArray) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def positive_cycle(mdp: FiniteMDP, step_reward: Array) -> tuple[Array, list[int]]:
-    """The best walk from each state, and the states of a positive cycle that can still end."""
-    tolerance = 1e-12 * float(np.abs(step_reward).max())
-    h, cycle = cycles.best_walks(mdp.next_state, step_reward, mdp.ending, tolerance)
-    return h, [int(s) for s in cycle]
-
-
 def _no_free_stay(mdp: FiniteMDP) -> Finding:
     paper = "Section 2, improper policies"
     if _no_positive_cycle(mdp).holds:
@@ -299,16 +209,8 @@ def _no_free_stay(mdp: FiniteMDP) -> Finding:
 
 
 def free_components(mdp: FiniteMDP, step_reward: Array) -> tuple[IntArray, BoolArray]:
-    """Sets of states in which an agent can stay forever at no cost; see `end_components`.
-
-    In a deterministic world with rewards above 0, rewards are first lowered by the best walk h, so
-    that r(s, a) + h(s') − h(s) ≤ 0, with equality on cycles that cost nothing.
-    """
-    cost, rounding = -step_reward, 0.0
-    if mdp.deterministic and (step_reward > 0).any():
-        h, _ = positive_cycle(mdp, step_reward)
-        cost = h[:, None] - h[mdp.next_state] - step_reward
-        rounding = 1e-12 * float(np.abs(step_reward).max())
+    """Sets of states in which an agent can stay forever at no cost; see `end_components`."""
+    cost, rounding = costs(mdp, step_reward)
     free = (cost <= rounding) & mdp.ending[:, None] & ~mdp.is_goal[:, None]
     shape = mdp.n_states, mdp.n_actions
     return cycles.end_components(mdp.offset, mdp.successor, *shape, free.ravel())

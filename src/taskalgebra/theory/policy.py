@@ -3,6 +3,11 @@
 Ties are broken the same way everywhere: among the actions whose value is within a rounding error of
 the best, the one with the lowest number.  So agents for an expression, for a task and for values
 built with operators take the same actions, although their values were rounded differently.
+
+A value G + r_M(g) is rounded in proportion to the rewards that it is made of, not to itself: twenty
+steps of −0.1 and a goal of 2 add up to 0 ± 4e-16.  So what counts as a rounding error is measured
+by the larger of |best| and the largest reward of the task space, and a change of the unit in which
+rewards are counted changes no action.
 """
 
 from __future__ import annotations
@@ -16,15 +21,15 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.reach import DirectedReach
+from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.validation import checked_actions
 
-TIE = 1e-14
-"""Values closer than TIE · max(1, |best|), about 50 rounding errors, are equal."""
 
-
-def greedy(q_bar: Array) -> LongArray:
+def greedy(q_bar: Array, scale: float = 1.0) -> LongArray:
     """argmax_a max_g Q̄(s, g, a) for a batch `[B, G, A]`; of tied actions the first.
+
+    `scale` is the size of the largest reward, `space.reward_scale`; about 1 in the paper.
 
     >>> greedy(np.array([[[0.0, 1.0], [2.0, 2.0]]]))
     array([0])
@@ -33,18 +38,18 @@ def greedy(q_bar: Array) -> LongArray:
         raise ValueError(
             f"Q̄ has shape {q_bar.shape}, expected [B, G, A]: one row per observation of a batch"
         )
-    return _greedy(np.ascontiguousarray(q_bar, np.float64))
+    return _greedy(np.ascontiguousarray(q_bar, np.float64), float(scale))
 
 
-def greedy_towards(q_bar: Array, goal: int) -> LongArray:
+def greedy_towards(q_bar: Array, goal: int, scale: float = 1.0) -> LongArray:
     """argmax_a Q̄(s, g, a) for one goal g: the policy π*_g of Lemma 2."""
-    return greedy(q_bar[:, goal : goal + 1, :])
+    return greedy(q_bar[:, goal : goal + 1, :], scale)
 
 
 @kernel
-def first_best(q: Array, best: float) -> int:
+def first_best(q: Array, best: float, scale: float) -> int:
     """The first action whose value is the best, up to rounding errors."""
-    enough = best - TIE * max(1.0, abs(best))
+    enough = best - TIE * max(scale, abs(best))
     for a in range(q.size):
         if q[a] >= enough:
             return a
@@ -52,7 +57,7 @@ def first_best(q: Array, best: float) -> int:
 
 
 @kernel
-def _greedy(q_bar: Array) -> LongArray:
+def _greedy(q_bar: Array, scale: float) -> LongArray:
     n_batch, n_goals, n_actions = q_bar.shape
     chosen = np.empty(n_batch, np.int64)
     q = np.empty(n_actions)
@@ -63,7 +68,7 @@ def _greedy(q_bar: Array) -> LongArray:
             for g in range(n_goals):
                 q[a] = max(q[a], q_bar[i, g, a])
             best = max(best, q[a])
-        chosen[i] = first_best(q, best)
+        chosen[i] = first_best(q, best, scale)
     return chosen
 
 
@@ -118,7 +123,7 @@ class GreedyPolicy(Policy):
 
     def actions(self, observations: Any) -> LongArray:
         """argmax_a max_g Q̄(s, g, a) for a batch of observations, `[B]`."""
-        return greedy(self.values.q_bar(observations))
+        return greedy(self.values.q_bar(observations), self.values.space.reward_scale)
 
 
 @final
@@ -135,7 +140,8 @@ class DirectedPolicy(Policy):
 
     def actions(self, observations: Any) -> NDArray[Any]:
         """The reach's own actions towards the best goal of each observation."""
-        goals = greedy(self.values.q_bar(observations).swapaxes(1, 2))
+        scale = self.values.space.reward_scale
+        goals = greedy(self.values.q_bar(observations).swapaxes(1, 2), scale)
         given = np.asarray(observations)
         parts = []
         for goal in np.unique(goals):

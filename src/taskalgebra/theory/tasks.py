@@ -15,14 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
-from taskalgebra.theory.assumptions import AssumptionReport, Candidate, examine
+from taskalgebra.theory.assumptions import examine
+from taskalgebra.theory.findings import AssumptionReport, Candidate, Finding
+from taskalgebra.theory.rounding import scale_of
+from taskalgebra.theory.worth import ways_of, worth_the_way, worthwhile
 from taskalgebra.validation import finite, listed
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
@@ -117,6 +120,15 @@ class Task(BooleanElement):
         """[S, A], r_M(s, a) outside goals: the world's, unless the task is dense."""
         return self.space.mdp.step_reward if self.step_reward is None else self.step_reward
 
+    def worth_the_way(self) -> Finding:
+        """Whether an optimal agent ends in a desired goal from every start that can reach one."""
+        space = self.space
+        low, high = space.r_empty, space.r_universal
+        if self.step_reward is not None:
+            return worth_the_way(None, None, low, high)
+        task = space._candidate("", self)
+        return worth_the_way(ways_of(space.mdp, low, high), [task], low, high)
+
     def __eq__(self, other: object) -> bool:
         """Same space, same rewards."""
         return (
@@ -144,7 +156,9 @@ class TaskSpace:
 
     Args:
         world: the world that all tasks share, finite or open.
-        r_universal: r_U, what a desired goal pays; one number, or one per goal.
+        r_universal: r_U, what a desired goal pays; one number, or one per goal.  "auto" is the
+            default, or more if some goal is then not worth the way from some start: one step's cost
+            more than the least that is (see `theory.worth`).
         r_empty: r_∅, what any other goal pays.
 
     By default, a world with a task of its own sets them to the largest and the smallest reward of
@@ -156,7 +170,7 @@ class TaskSpace:
         self,
         world: FiniteMDP | OpenWorld,
         *,
-        r_universal: ArrayLike | None = None,
+        r_universal: ArrayLike | Literal["auto"] | None = None,
         r_empty: ArrayLike | None = None,
     ) -> None:
         """Fix the world and the two terminal rewards."""
@@ -168,10 +182,12 @@ class TaskSpace:
         self.goal_names, self.action_names = world.goal_names, world.action_names
         self.n_goals, self.n_actions = world.n_goals, world.n_actions
         low, high = _default_rewards(world)
+        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
+        if isinstance(r_universal, str):
+            r_universal = worthwhile(world, r_universal, high, self.r_empty)
         self.r_universal = _per_goal(
             high if r_universal is None else r_universal, "r_universal", self.n_goals
         )
-        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
         if (self.r_empty >= self.r_universal).any():
             g = int(np.argmax(self.r_empty >= self.r_universal))
             raise ValueError(
@@ -210,6 +226,13 @@ class TaskSpace:
     def r_max(self) -> float:
         """r_MAX over all rewards of all tasks."""
         return float(max(self._live_steps.max(), self.r_universal.max()))
+
+    @cached_property
+    def reward_scale(self) -> float:
+        """The size of the largest reward, by which rounding errors of values are measured."""
+        if self.finite:
+            return scale_of(self.mdp, self.r_empty, self.r_universal)
+        return float(np.abs([self.r_empty, self.r_universal]).max())
 
     @property
     def _live_steps(self) -> Array:
@@ -369,9 +392,8 @@ class TaskSpace:
 
     def __repr__(self) -> str:
         """The world and the two rewards."""
-        return (
-            f"TaskSpace({self.world!r}, r_U = {self.r_universal[0]:g}, r_∅ = {self.r_empty[0]:g})"
-        )
+        high, low = self.r_universal[0], self.r_empty[0]
+        return f"TaskSpace({self.world!r}, r_U = {high:g}, r_∅ = {low:g})"
 
 
 def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:

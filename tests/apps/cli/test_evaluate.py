@@ -61,7 +61,7 @@ def test_evaluate_refuses_in_words(arguments, words, run):
 def test_four_rooms_keeps_every_assumption(run, document):
     code, out, _ = run("check")
     assert code == 0
-    assert out.count("holds") == 8 and "FAILS" not in out
+    assert out.count("holds") == 10 and "FAILS" not in out
     assert "Theorems 1 to 3 apply" in out
     assert document("check")["zero_shot_optimal"] is True
 
@@ -172,3 +172,34 @@ def test_bench_says_where_benchmarks_are(run, tmp_path, clone):
     assert code == 1 and "not of the package" in err and "--clone" in err
     code, _, err = run("bench", "nothing", "--clone", clone)
     assert code == 2 and "fast, slow" in err
+
+
+@pytest.fixture
+def corridor(tmp_path):
+    path = tmp_path / "corridor.txt"
+    path.write_text("A" + 38 * "." + "B\n")
+    return str(path)
+
+
+def test_commands_say_where_a_goal_is_not_worth_the_way(run, corridor):
+    for command in (["solve", "A", "-w", corridor], ["evaluate", "A", "-w", corridor]):
+        code, out, _ = run(*command)
+        assert code == 0
+        words = " ".join(out.split())
+        assert "may end in 'B' from 10 of 40 starts" in words
+        assert "r_U above 3.8 mends it" in words
+        code, out, _ = run(*command, "--goal-reward", "auto")
+        assert code == 0 and "may end" not in out
+    code, out, _ = run("check", corridor)
+    assert code == 1 and out.count("FAILS") == 1
+    code, out, _ = run("check", corridor, "--goal-reward", "auto")
+    assert code == 0
+
+
+def test_a_goal_reward_that_is_none_is_refused_in_words(run, corridor):
+    code, _, err = run("solve", "A", "-w", corridor, "--goal-reward", "much")
+    assert code != 0 and "'much'" in err and "auto" in err
+    code, _, err = run("solve", "top", "--goal-reward", "nan")
+    assert code != 0 and "Traceback" not in err
+    code, _, err = run("solve", "blue", "-w", "boxman", "--goal-reward", "3")
+    assert code != 0 and "its own goal reward" in err

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from taskalgebra.apps.cli.commands import Failure, Json, Quiet, Seed, Slip, Tasks, WorldArgument
+from taskalgebra.apps.cli.commands import (
+    Failure,
+    GoalReward,
+    Json,
+    Quiet,
+    Seed,
+    Slip,
+    Tasks,
+    WorldArgument,
+)
 from taskalgebra.apps.cli.exit_codes import FAILED, OK
 from taskalgebra.apps.cli.output import OPENING, Output
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
-    from taskalgebra.theory.assumptions import AssumptionReport
+    from taskalgebra.theory.findings import AssumptionReport
     from taskalgebra.theory.goal_env import GoalEnv
 
 EXAMPLES = (
@@ -29,21 +38,22 @@ def check(
     world: WorldArgument = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
+    goal_reward: GoalReward = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Test the paper's assumptions on a world.
+    """Test the paper's assumptions on a world, and its rewards.
 
-    The exit code is 1 if an assumption fails. A world with random layouts is tested on the layout
+    The exit code is 1 if a finding fails. A world with random layouts is tested on the layout
     of the seed.
     """
     output = Output(json, quiet)
     with output.progress(OPENING):
-        report, layout = _examined(world, tasks or [], slip, seed)
+        report, layout = _examined(world, tasks or [], slip, goal_reward, seed)
     rows: list[list[str | Text]] = [
         [
-            Text("holds", "green") if finding.holds else Text("FAILS", "bold red"),
+            Text(finding.word, {"holds": "green", "FAILS": "bold red"}.get(finding.word, "")),
             finding.name,
             finding.paper,
             finding.detail,
@@ -58,14 +68,18 @@ def check(
     return OK if report.holds else FAILED
 
 
-def _examined(name: str, tasks: list[str], slip: float, seed: int) -> tuple[AssumptionReport, str]:
+def _examined(
+    name: str, tasks: list[str], slip: float, goal_reward: str | None, seed: int
+) -> tuple[AssumptionReport, str]:
     """The findings, and a note on the layout that was examined."""
     env: GoalEnv | None
     if name not in catalogue.ENTRIES and Path(name).is_dir():
-        skills = catalogue.open_skills(name, tasks=tasks, slip_probability=slip)
+        skills = catalogue.open_skills(
+            name, tasks=tasks, slip_probability=slip, goal_reward=goal_reward
+        )
         env, space, base = skills.env, skills.space, skills.tasks
     else:
-        env = catalogue.open_world(name, slip_probability=slip)
+        env = catalogue.open_world(name, slip_probability=slip, goal_reward=goal_reward)
         space, base = env.space, catalogue.base_tasks(name, env, tasks)
     if space.finite:
         return space.check(base), ""

@@ -55,6 +55,16 @@ Slip = Annotated[
         help="Probability that a move slips; for Four Rooms and maps.",
     ),
 ]
+GoalReward = Annotated[
+    str | None,
+    typer.Option(
+        "--goal-reward",
+        metavar="R",
+        show_default=False,
+        help="What a desired goal pays, default 2; auto: enough to be worth the way from every "
+        "start. For Four Rooms and maps.",
+    ),
+]
 Episodes = Annotated[
     int | None,
     typer.Option(

@@ -12,6 +12,7 @@ from taskalgebra.apps.cli.commands import (
     GAME,
     GAME_TASK,
     Episodes,
+    GoalReward,
     Json,
     Quiet,
     Seed,
@@ -47,6 +48,7 @@ def evaluate(
     world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
+    goal_reward: GoalReward = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Play every task that the base tasks express.")
     ] = False,
@@ -63,7 +65,11 @@ def evaluate(
 
     with output.progress(OPENING):
         skills = catalogue.open_skills(
-            world, tasks=tasks or (), slip_probability=slip, expressions=expressions or ()
+            world,
+            tasks=tasks or (),
+            slip_probability=slip,
+            goal_reward=goal_reward,
+            expressions=expressions or (),
         )
         texts = expressions or [quote(name) for name in skills]
         agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
@@ -133,6 +139,9 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
         for agent, one in zip(agents, found, strict=True)
     ]
     output.table(columns, rows)
+    for agent, one in zip(agents, found, strict=True):
+        if one.note:
+            output.line(f"{agent.expression}: {one.note}")
 
 
 def _number(value: float) -> str:

@@ -12,6 +12,7 @@ import typer
 from taskalgebra.apps.cli.commands import (
     GAME,
     Failure,
+    GoalReward,
     Json,
     LearnedWorld,
     Quiet,
@@ -47,6 +48,7 @@ def learn(
     world: LearnedWorld = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
+    goal_reward: GoalReward = None,
     steps: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, max=MOST, help="Tables: steps per task."),
@@ -75,7 +77,7 @@ def learn(
     that was stopped resumes when the same command is run again.
     """
     output = Output(json, quiet)
-    env = catalogue.open_world(world, slip_probability=slip)
+    env = catalogue.open_world(world, slip_probability=slip, goal_reward=goal_reward)
     base = catalogue.base_tasks(world, env, tasks or [])
     if env.space.finite:
         if updates or settings != "fast":

@@ -24,7 +24,7 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 ROUNDING = 1e-9
-"""Returns that differ by less are equal."""
+"""Returns that differ by less, relative to the largest reward or return, are equal."""
 Cell = tuple[int, int]
 
 
@@ -81,7 +81,8 @@ class Solution:
         starts = self.task.space.mdp.starts
         with np.errstate(invalid="ignore"):  # −∞ − −∞ where nothing can be reached
             gap = self.optimum[starts] - self.returns[starts]
-        return int((~(gap > ROUNDING)).sum())
+        size = np.maximum(self.task.space.reward_scale, np.abs(self.optimum[starts]))
+        return int((~(gap > ROUNDING * size)).sum())
 
     @property
     def most_steps(self) -> int:

@@ -13,6 +13,7 @@ from taskalgebra.apps.cli.commands import (
     GAME_TASK,
     Episodes,
     Failure,
+    GoalReward,
     Json,
     Quiet,
     Seed,
@@ -66,6 +67,7 @@ def solve(
     world: WorldOption = catalogue.DEFAULT,
     tasks: Tasks = None,
     slip: Slip = 0.0,
+    goal_reward: GoalReward = None,
     start: Annotated[
         str | None,
         typer.Option(metavar="ROW,COL", help="Show an episode from this cell; 0,0 is top left."),
@@ -94,7 +96,11 @@ def solve(
     output = Output(json, quiet)
     with output.progress(OPENING):
         skills = catalogue.open_skills(
-            world, tasks=tasks or (), slip_probability=slip, expressions=[expression]
+            world,
+            tasks=tasks or (),
+            slip_probability=slip,
+            goal_reward=goal_reward,
+            expressions=[expression],
         )
         from taskalgebra.apps.cli.solution import solution_of
 
@@ -143,6 +149,9 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
     where = " of this layout" if solution.layout is not None else ""
     output.line(f"optimal   from {starts}{where}")
+    worth = solution.task.worth_the_way()
+    if not worth.holds:
+        output.line(f"note      {worth.detail}")
 
 
 def _draw(output: Output, solution: Solution) -> None:

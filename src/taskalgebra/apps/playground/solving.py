@@ -109,6 +109,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
 
     values = on_map(agent.v)
     reached = np.isfinite(values)  # −∞ where no goal can be reached
+    worth = agent.task.worth_the_way()
     actions = np.full(free.size, None)
     actions[reached] = agent.actions[:n_cells][reached[free]]
     answer |= {
@@ -121,6 +122,7 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
             "other": document.r_other,
         },
         "range": [float(values[reached].min()), float(values[reached].max())],
+        "notes": [] if worth.holds else [f"{worth.detail}."],
         "python": _program(document, written, slices=request.slices),
     }
     if request.slices:

@@ -15,7 +15,7 @@ from taskalgebra.compiled import kernel
 from taskalgebra.learning.few_steps.kernels import NOWHERE, Memory
 
 ROUNDING = 1e-12
-"""A rise by less, relative to max(1, |value|), does not count."""
+"""A rise by less, relative to the largest reward or the value, does not count."""
 
 
 @kernel
@@ -44,14 +44,17 @@ def replayed(
     """
     v = np.empty(memory.met.size)
     rewards = memory.reward_of.ravel()
+    scale = max(np.abs(rewards).max(), np.abs(memory.paid).max())
     for lane in range(lane_goal.size):
         v[:] = -np.inf
         for own in (True, False):
             rose = _rise_at_ends(memory, lane_goal[lane], own, memory.paid[lane], r_bar_min, v)
-            rising = _spread_back(rose, offset, source, edge, rewards, v)
+            rising = _spread_back(rose, offset, source, edge, rewards, scale, v)
             if rising != NOWHERE:
                 return rising
-        rising = _fill(memory, lane_goal[lane], memory.paid[lane], r_bar_min, v, q[:, :, lane])
+        rising = _fill(
+            memory, lane_goal[lane], memory.paid[lane], r_bar_min, scale, v, q[:, :, lane]
+        )
         if rising != NOWHERE:
             return rising
     return NOWHERE
@@ -77,7 +80,9 @@ def _rise_at_ends(
 
 
 @kernel
-def _fill(memory: Memory, goal: int, paid: Array, r_bar_min: float, v: Array, q: Array) -> int:
+def _fill(
+    memory: Memory, goal: int, paid: Array, r_bar_min: float, scale: float, v: Array, q: Array
+) -> int:
     """Q(s, a) = r(s, a) + V(s') for every pair that was tried; NOWHERE, or where V is too low.
 
     V is too low only where a step that stays in place pays: the backward search leaves those out.
@@ -90,7 +95,7 @@ def _fill(memory: Memory, goal: int, paid: Array, r_bar_min: float, v: Array, q:
                     q[s, a] = memory.reward_of[s, a] + v[memory.next_of[s, a]]
                 else:
                     q[s, a] = paid[a] if end == goal else r_bar_min
-                if q[s, a] > v[s] + ROUNDING * max(1.0, abs(q[s, a])):
+                if q[s, a] > v[s] + ROUNDING * max(scale, abs(q[s, a])):
                     return s
     return NOWHERE
 
@@ -102,6 +107,7 @@ def _spread_back(
     source: IndexArray,
     edge: IndexArray,
     rewards: Array,
+    scale: float,
     v: Array,
 ) -> int:
     """Raise the predecessors of states that rose, and theirs, first come first served.
@@ -121,7 +127,7 @@ def _spread_back(
         waiting[t] = False
         for k in range(offset[t], offset[t + 1]):
             s, through = source[k], rewards[edge[k]] + v[t]
-            if through > v[s] + ROUNDING * max(1.0, abs(through)):
+            if through > v[s] + ROUNDING * max(scale, abs(through)):
                 v[s] = through
                 if not waiting[s]:
                     waiting[s] = True

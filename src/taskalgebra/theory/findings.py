@@ -1,0 +1,127 @@
+"""What `TaskSpace.check` returns: findings by name, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from taskalgebra.arrays import Array
+from taskalgebra.worlds.finite import FiniteMDP
+
+Offender = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One assumption, whether it holds, and if not, where it first fails."""
+
+    name: str
+    paper: str
+    holds: bool
+    detail: str
+    offender: Offender = field(default_factory=dict)
+    examined: bool = True  # if not, `holds` only says that nothing is known against it
+
+    @property
+    def word(self) -> str:
+        """In a word: holds, FAILS, or open if it was not examined."""
+        return ("holds" if self.holds else "FAILS") if self.examined else "open"
+
+    def __str__(self) -> str:
+        """One line: holds or fails, the name, the place in the paper, the detail."""
+        return f"{self.word:5}  {self.name} ({self.paper}): {self.detail}"
+
+
+@dataclass(frozen=True)
+class AssumptionReport(Mapping[str, Finding]):
+    """The findings of `TaskSpace.check`, by name."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against it: no finding fails."""
+        return all(finding.holds for finding in self.findings)
+
+    @property
+    def zero_shot_optimal(self) -> bool:
+        """Whether Theorem 3 applies: composed policies are optimal for any expression."""
+        needed = set(self) - {TWO_VALUES, REACHABLE, WORTH}
+        return all(self[name].holds for name in needed)
+
+    @property
+    def boolean_algebra(self) -> bool:
+        """Whether Theorems 1 and 2 apply: tasks and values obey all Boolean axioms."""
+        return self.zero_shot_optimal and self[TWO_VALUES].holds
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain data, for JSON."""
+        return {
+            "holds": self.holds,
+            "boolean_algebra": self.boolean_algebra,
+            "zero_shot_optimal": self.zero_shot_optimal,
+            "findings": [{**vars(f), "offender": dict(f.offender)} for f in self.findings],
+        }
+
+    @property
+    def verdict(self) -> str:
+        """What follows from the findings."""
+        if self.boolean_algebra:
+            verdict = "Theorems 1 to 3 apply: any expression is solved optimally, without learning."
+        elif self.zero_shot_optimal:
+            verdict = (
+                "Theorem 3 applies: negation, disjunction and conjunction are optimal; "
+                "the complement laws of a Boolean algebra do not hold."
+            )
+        else:
+            verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
+            if not self[APART].holds:
+                verdict += " Theorems speak of exact numbers, and these are lost in rounding."
+        if not self[DETERMINISTIC].holds:
+            verdict += (
+                " In a stochastic world so may those of base tasks: an agent that must not end in "
+                "a wrong goal avoids risks that the task itself would accept."
+            )
+        if not self[REACHABLE].holds:
+            verdict += " Where a goal cannot be reached, it counts as absent."
+        if not self[WORTH].holds:
+            verdict += (
+                " An optimal agent does not always go to a desired goal: from some start another "
+                "one pays more, counting the way."
+            )
+        return verdict
+
+    def __str__(self) -> str:
+        """One line per finding, then what follows from them."""
+        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
+
+    def __getitem__(self, name: str) -> Finding:
+        """The finding of this name."""
+        for finding in self.findings:
+            if finding.name == name:
+                return finding
+        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the findings, in the order of the paper."""
+        return (finding.name for finding in self.findings)
+
+    def __len__(self) -> int:
+        """The number of findings."""
+        return len(self.findings)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A task to be examined, with its own dynamics and rewards for every state and action."""
+
+    name: str
+    mdp: FiniteMDP
+    step_reward: Array  # [S, A]
+    terminal_reward: Array  # [G, A]
+
+
+SHARED, DETERMINISTIC, GOALS_ONLY = "shared dynamics", "deterministic", "rewards differ on goals"
+TWO_VALUES, STATE_ONLY = "two terminal rewards", "r(g, a) = r(g)"
+NO_GAIN, NO_FREE_STAY, REACHABLE = "no positive cycle", "endless stay loses", "goals reachable"
+APART, WORTH = "rewards can be told apart", "wanted goals are worth the way"

@@ -1,0 +1,235 @@
+"""Whether desired goals are worth the way.
+
+An optimal agent weighs what a goal pays against the way there.  With the paper's rewards a desired
+goal pays r_U − r_∅ = 2.1 more than any other, and a step costs 0.1: a desired goal more than 21
+steps farther than another one is not worth the way, and the agent rightly ends in the other.  The
+theorems do not mind, but users do.  With G(s:g) the best sum of rewards up to g, a task that
+desires D ends in D from s if
+
+    max_{g ∈ D} G(s:g) + r_U  >  max_{h ∉ D} G(s:h) + r_∅ .
+
+The worst of all two-valued tasks desires only the farthest goal that can be reached.  In stochastic
+worlds a policy ends in several goals, each with some probability, and no r_U excludes the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.theory.findings import WORTH, Candidate, Finding
+from taskalgebra.theory.rounding import of_episode, scale_of, tie
+from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.returns import best_returns
+
+PAPER = "not an assumption"
+MOST_RETURNS = 2**27
+"""States times goals up to which the ways to all goals are compared: 1 GB."""
+
+
+class Shortfall(NamedTuple):
+    """How far desired goals fall short of being worth the way, over all starts.
+
+    `need` is what a desired goal must pay more than, counted from r_U of that goal if goals differ
+    in it; −∞ if no start has a choice.
+    """
+
+    need: float
+    n_starts: int  # starts from which an optimal agent may end elsewhere
+    start: int  # the first of them, a state; −1 if there is none
+    desired: int  # the best desired goal from there
+    other: int  # where the agent ends instead
+    longer: float  # what the way to the desired goal costs more
+    more: float  # what the desired goal pays more
+
+
+NO_SHORTFALL = Shortfall(-np.inf, 0, -1, -1, -1, 0.0, 0.0)
+
+
+class Ways(NamedTuple):
+    """The returns to goals from the starts of a world, and what is taken as equal."""
+
+    mdp: FiniteMDP
+    to_goal: Array  # [G, S]
+    tie: float
+
+    @property
+    def margin(self) -> float:
+        """What an agent may lose to ties in an episode."""
+        return of_episode(self.mdp, self.tie)
+
+    def of_task(self, paid: Array, desired: BoolArray, r_universal: Array) -> Shortfall:
+        """A task that pays `paid[G]`, and desires some goals for r_U."""
+        if desired.all() or not desired.any():
+            return NO_SHORTFALL
+        base, bonus = _base(r_universal)
+        reached = self.to_goal[:, self.mdp.starts]
+        own = np.where(desired[:, None], reached + bonus[:, None], -np.inf)
+        others = np.where(desired[:, None], -np.inf, reached + paid[:, None])
+        with np.errstate(invalid="ignore"):  # −∞ − −∞ where nothing is reached
+            need = others.max(axis=0) - own.max(axis=0)
+        found = own.argmax(axis=0), others.argmax(axis=0)
+        return self._shortfall(base, reached, need, found, r_universal, paid)
+
+    def of_any_task(self, r_empty: Array, r_universal: Array) -> Shortfall:
+        """The worst two-valued task, which desires one goal: the farthest."""
+        base, bonus = _base(r_universal)
+        reached = self.to_goal[:, self.mdp.starts]
+        n = np.arange(reached.shape[1])
+        others = reached + r_empty[:, None]
+        nearest = others.argmax(axis=0)
+        first = others[nearest, n]
+        others[nearest, n] = -np.inf
+        next_ = others.argmax(axis=0)
+        second = others[next_, n]
+        worst = np.full(n.size, -np.inf)
+        own, other = np.zeros(n.size, np.int64), np.zeros(n.size, np.int64)
+        for g, row in enumerate(reached):
+            best = nearest == g
+            with np.errstate(invalid="ignore"):
+                need = np.where(best, second, first) - (row + bonus[g])
+            more = np.isfinite(need) & (need > worst)
+            worst[more], own[more], other[more] = (
+                need[more],
+                g,
+                np.where(best, next_, nearest)[more],
+            )
+        return self._shortfall(base, reached, worst, (own, other), r_universal, r_empty)
+
+    def _shortfall(
+        self,
+        base: float,
+        reached: Array,
+        need: Array,
+        found: tuple[LongArray, LongArray],
+        r_universal: Array,
+        paid: Array,
+    ) -> Shortfall:
+        need = np.where(np.isfinite(need), need, -np.inf)
+        short = np.flatnonzero(need >= base - self.margin)
+        highest = float(need.max(initial=-np.inf))
+        if not short.size:
+            return NO_SHORTFALL._replace(need=highest)
+        i = short[0]
+        g, h = int(found[0][i]), int(found[1][i])
+        longer, more = reached[h, i] - reached[g, i], r_universal[g] - paid[h]
+        start = int(self.mdp.starts[i])
+        return Shortfall(highest, short.size, start, g, h, float(longer), float(more))
+
+
+def _base(r_universal: Array) -> tuple[float, Array]:
+    """r_U if all goals share it, else 0; and what each goal pays more than that."""
+    same = bool((r_universal == r_universal[0]).all())
+    base = float(r_universal[0]) if same else 0.0
+    return base, np.asarray(r_universal - base)
+
+
+def comfortable(ways: Ways, need: float, least: float) -> float:
+    """A round r_U that is enough: what is needed, or `least` if that is more, and one step's cost.
+
+    The cost of the cheapest step that costs anything, but enough to be told apart.
+    """
+    steps = np.abs(ways.mdp.step_reward[~ways.mdp.is_goal])
+    step = float(steps[steps > 0].min(initial=np.inf))
+    above = max(need, least)
+    room = max(step if np.isfinite(step) else 1.0, 4 * ways.margin, 1e-9 * abs(above))
+    exact = above + room
+    rounded = float(f"{exact:.9g}")
+    return rounded if rounded - above >= room / 2 else exact
+
+
+def worthwhile(world: object, given: str, default: float, r_empty: Array) -> float:
+    """r_U of "auto": the default, or what makes every goal worth the way from every start."""
+    if given != "auto":
+        raise ValueError(f'r_universal is {given!r}, expected a number, one per goal, or "auto"')
+    highest = float(r_empty.max())
+    ways = ways_of(world, r_empty, r_empty) if isinstance(world, FiniteMDP) else None
+    if ways is None:
+        raise ValueError(
+            'r_universal="auto" compares the ways to all goals, which takes a deterministic world '
+            "with a best way to each; give a number"
+        )
+    need = ways.of_any_task(r_empty, np.full(r_empty.size, highest)).need
+    enough = default > max(highest, need + ways.margin)
+    return default if enough else comfortable(ways, need, highest)
+
+
+def ways_of(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> Ways | None:
+    """The returns from every state to every goal; None if the world is stochastic or has no best.
+
+    Beyond `MOST_RETURNS` they are not looked for.
+    """
+    if not mdp.deterministic or mdp.n_states * mdp.n_goals > MOST_RETURNS:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # out of range is a finding of its own
+        to_goal, cycle = best_returns(mdp, mdp.step_reward)
+        scale = scale_of(mdp, r_empty, r_universal)
+        return None if cycle else Ways(mdp, to_goal, tie(mdp, scale, to_goal))
+
+
+def worth_the_way(
+    ways: Ways | None,
+    candidates: Sequence[Candidate] | None,
+    r_empty: Array,
+    r_universal: Array,
+) -> Finding:
+    """Whether these tasks, or without any all two-valued ones, end in desired goals."""
+    if candidates is None:
+        return _open("the tasks differ in more than what goals pay")
+    if ways is None:
+        return _open(
+            "this takes a deterministic world with a best way to every goal, and at most "
+            f"{MOST_RETURNS:,} states times goals"
+        )
+    if not candidates:
+        found = ways.of_any_task(r_empty, r_universal)
+        return _worth_finding(ways, found, None, r_universal)
+    first, name, need, skipped = NO_SHORTFALL, "", -np.inf, 0
+    for c in candidates:
+        paid = c.terminal_reward
+        desired = (paid == r_universal[:, None]).all(axis=1)
+        if not (desired | (paid == r_empty[:, None]).all(axis=1)).all():
+            skipped += 1
+            continue
+        found = ways.of_task(np.where(desired, r_universal, r_empty), desired, r_universal)
+        need = max(need, found.need)
+        if found.n_starts and not first.n_starts:
+            first, name = found, c.name
+    if skipped and not first.n_starts:
+        return _open("some task pays its goals neither r_∅ nor r_U")
+    return _worth_finding(ways, first._replace(need=need), name, r_universal)
+
+
+def _open(why: str) -> Finding:
+    return Finding(WORTH, PAPER, True, f"not examined: {why}", {}, examined=False)
+
+
+def _worth_finding(ways: Ways, found: Shortfall, name: str | None, r_universal: Array) -> Finding:
+    mdp = ways.mdp
+    if not found.n_starts:
+        which = "every goal" if name is None else "a desired goal"
+        detail = f"from every start {which} that can be reached is worth the way"
+        return Finding(WORTH, PAPER, True, detail)
+    desired, other = mdp.goal_names[found.desired], mdp.goal_names[found.other]
+    who = f"task {name!r}" if name else "the task"
+    who = f"a task that desires only {desired!r}" if name is None else who
+    same = bool((r_universal == r_universal[0]).all())
+    take = comfortable(ways, found.need, -np.inf)
+    mend = f"r_U above {found.need:.6g}" if same else f"each r_U raised by more than {found.need:g}"
+    detail = (
+        f"{who} may end in {other!r} from {found.n_starts} of {mdp.starts.size} starts, first from "
+        f"{mdp.state_name(found.start)}: {desired!r} pays {found.more:.6g} more, but the way there "
+        f"costs {found.longer:.6g} more; {mend} mends it, such as {take:g}"
+    )
+    offender = {
+        "task": name,
+        "state": found.start,
+        "goal": desired,
+        "instead": other,
+        "above": found.need,
+        "r_universal": take,
+    }
+    return Finding(WORTH, PAPER, False, detail, offender)
