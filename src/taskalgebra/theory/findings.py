@@ -1,11 +1,15 @@
-"""What `TaskSpace.check` returns: findings by name, and what follows from them."""
+"""What `TaskSpace.check` takes and returns: tasks to be examined; findings by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from taskalgebra.arrays import Array
+from taskalgebra.validation import finite
 from taskalgebra.worlds.finite import FiniteMDP
 
 Offender = Mapping[str, object]
@@ -125,3 +129,30 @@ SHARED, DETERMINISTIC, GOALS_ONLY = "shared dynamics", "deterministic", "rewards
 TWO_VALUES, STATE_ONLY = "two terminal rewards", "r(g, a) = r(g)"
 NO_GAIN, NO_FREE_STAY, REACHABLE = "no positive cycle", "endless stay loses", "goals reachable"
 APART, WORTH = "rewards can be told apart", "wanted goals are worth the way"
+
+
+def candidate(name: str, mdp: FiniteMDP, step_reward: Array, goal_reward: Array) -> Candidate:
+    """A task from its rewards: `[S, A]` outside goals, `[G]` or `[G, A]` in them."""
+    if goal_reward.ndim == 1:
+        goal_reward = np.repeat(goal_reward[:, None], mdp.n_actions, axis=1)
+    terminal = finite(goal_reward, name, (mdp.n_goals, mdp.n_actions))
+    return Candidate(name, mdp, step_reward, terminal)
+
+
+def candidate_of(name: str, mdp: FiniteMDP, task: FiniteMDP | ArrayLike) -> Candidate:
+    """A task from a world with rewards of its own, or from a table of rewards in this world."""
+    if isinstance(task, FiniteMDP):
+        if task.goal_reward is None:
+            raise ValueError(f"{name!r} is a world without terminal rewards; nothing to check")
+        return candidate(name, task, task.step_reward, task.goal_reward)
+    try:
+        given = np.asarray(task, np.float64)
+        if given.ndim == 0:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name!r} must be a Task, a world or a table of rewards, got {task!r}"
+        ) from None
+    if given.shape == mdp.step_reward.shape:
+        return candidate(name, mdp, given, given[mdp.goals])
+    return candidate(name, mdp, mdp.step_reward, given)

@@ -23,7 +23,13 @@ from numpy.typing import ArrayLike
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
 from taskalgebra.theory.assumptions import examine
-from taskalgebra.theory.findings import AssumptionReport, Candidate, Finding
+from taskalgebra.theory.findings import (
+    AssumptionReport,
+    Candidate,
+    Finding,
+    candidate,
+    candidate_of,
+)
 from taskalgebra.theory.rounding import scale_of
 from taskalgebra.theory.worth import ways_of, worth_the_way, worthwhile
 from taskalgebra.validation import finite, listed
@@ -369,26 +375,8 @@ class TaskSpace:
 
     def _candidate(self, name: str, task: Task | FiniteMDP | ArrayLike) -> Candidate:
         if isinstance(task, Task):
-            mdp, step, goal = task.space.mdp, task.steps, task.goal_reward
-        elif isinstance(task, FiniteMDP):
-            if task.goal_reward is None:
-                raise ValueError(f"{name!r} is a world without terminal rewards; nothing to check")
-            mdp, step, goal = task, task.step_reward, task.goal_reward
-        else:
-            mdp, step = self.mdp, self.mdp.step_reward
-            try:
-                goal = np.asarray(task, np.float64)
-                if goal.ndim == 0:
-                    raise ValueError
-            except (TypeError, ValueError):
-                raise TypeError(
-                    f"{name!r} must be a Task, a world or a table of rewards, got {task!r}"
-                ) from None
-            if goal.shape == step.shape:
-                step, goal = goal, goal[mdp.goals]
-        if goal.ndim == 1:
-            goal = np.repeat(goal[:, None], mdp.n_actions, axis=1)
-        return Candidate(name, mdp, step, finite(goal, name, (mdp.n_goals, mdp.n_actions)))
+            return candidate(name, task.space.mdp, task.steps, task.goal_reward)
+        return candidate_of(name, self.mdp, task)
 
     def __repr__(self) -> str:
         """The world and the two rewards."""
