@@ -172,6 +172,8 @@ class Folder:
                     self._clear(path, os.listdir(path) if alone else old)
         except OSError as error:
             why = error.strerror or str(error)
+            if error.filename in map(str, (path, *path.parents)) and not os.path.isdir(path):
+                raise StoreError(f"cannot create the directory {path}: {why}") from error
             raise StoreError(
                 f"cannot write {error.filename or path}: {why}; what was there is unchanged"
             ) from error

@@ -280,7 +280,7 @@ def test_directories_of_others_are_not_touched(tmp_path, family):
         store.write(tmp_path / "tables", family, None, {})
     assert snapshot(tmp_path / "tables") == before
     assert snapshot(mine) == {"notes.txt": b"important"}
-    with pytest.raises(StoreError, match="Not a directory"):
+    with pytest.raises(StoreError, match="cannot create the directory"):
         store.write(mine / "notes.txt" / "below", family, None, {})
 
 
