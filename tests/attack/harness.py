@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import get_context
 from types import ModuleType
+from typing import Any
 
-NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds")
+NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds", "folders", "kills")
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"
 MOST_SHOWN = 20
@@ -64,3 +66,36 @@ def run(name: str, size: int | None = None, seed: int | None = None, at: str = C
             return Report(
                 name, size, seed, time.monotonic() - start, end.value or "", tuple(broken)
             )
+
+
+def apart(work: Callable[[int, int, Any], None], size: int, seed: int) -> Findings:
+    """Run an attack in a process of its own, whose memory can be measured and which can fork.
+
+    Args:
+        work: a function of the attack's module, `work(size, seed, pipe)`; it sends a string for
+            each thing that broke, and at last a tuple with a line of figures.
+        size: of the attack.
+        seed: of the attack.
+    """
+    context = get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=work, args=(size, seed, theirs))
+    child.start()
+    theirs.close()
+    figures = "nothing was measured"
+    try:
+        while True:
+            try:
+                told = ours.recv()
+            except EOFError:
+                break
+            if isinstance(told, tuple):
+                (figures,) = told
+            else:
+                yield told
+    finally:
+        child.join(10)
+        child.kill()
+    if child.exitcode != 0:
+        yield f"the process ended with {child.exitcode}"
+    return figures

@@ -11,6 +11,7 @@ from gymnasium.vector import SyncVectorEnv
 import taskalgebra as ta
 from deep_worlds import corridor_world, short_learner
 from taskalgebra.envs.boxman.recipes import FAST
+from taskalgebra.folder import digest_of
 from taskalgebra.learning.learner import Learner
 from taskalgebra.progress import Event
 from taskalgebra.skills.making import default_learner, environment
@@ -324,7 +325,7 @@ def test_a_manifest_names_no_arguments_that_are_never_saved(tmp_path, extra):
     path = tmp_path / "rooms" / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["world"]["arguments"][extra] = None
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps({**manifest, "digest": digest_of(manifest)}))
     with pytest.raises(ta.StoreError, match="arguments that are never saved"):
         ta.load(tmp_path / "rooms")
 

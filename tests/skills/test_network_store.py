@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 
 import taskalgebra as ta
 from deep_worlds import corridor_world, digest, short, small_boxman
-from taskalgebra.folder import StoreError
+from taskalgebra.folder import StoreError, digest_of
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import egocentric, paper
@@ -47,7 +47,8 @@ def rewrite(folder, **changes):
     """Change entries of the manifest; None removes one."""
     file = folder / "manifest.json"
     manifest = json.loads(file.read_text()) | changes
-    file.write_text(json.dumps({k: v for k, v in manifest.items() if v != "REMOVED"}))
+    entries = {k: v for k, v in manifest.items() if v != "REMOVED"}
+    file.write_text(json.dumps({**entries, "digest": digest_of(entries)}))
 
 
 def data_file(folder):
@@ -61,7 +62,7 @@ def replace_data(folder, change):
     change(arrays)
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     data_file(folder).write_bytes(data)
-    rewrite(folder, sha256=hashlib.sha256(data).hexdigest())
+    rewrite(folder, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
 def snapshot(folder):
@@ -256,7 +257,7 @@ def test_an_interrupted_save_leaves_readable_networks(saved, monkeypatch, failin
     before = digest(weights_of(store.read(saved)[0].first))
     other = trained(settings=short(batch_size=9))
     monkeypatch.setattr("taskalgebra.files.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(StoreError, match="disk full"):
         store.write(saved, other, None, {})
     monkeypatch.undo()
     assert not list(saved.glob("*.tmp"))
@@ -348,7 +349,7 @@ def test_a_missing_data_file_is_refused(saved):
 
 def test_a_data_file_that_is_no_safetensors_is_refused(saved):
     data_file(saved).write_bytes(b"hello")
-    rewrite(saved, sha256=hashlib.sha256(b"hello").hexdigest())
+    rewrite(saved, sha256=hashlib.sha256(b"hello").hexdigest(), size=5)
     with pytest.raises(StoreError, match="does not hold consistent skills"):
         ta.load(saved)
 
@@ -431,8 +432,8 @@ def test_a_directory_of_another_format_or_of_none_is_refused(saved, tmp_path):
     (saved / "manifest.json").write_text("{")
     with pytest.raises(StoreError, match="not valid JSON"):
         store.read(saved)
-    (saved / "manifest.json").write_text('{"format": "taskalgebra networks 2"}')
-    with pytest.raises(StoreError, match="does not have the format"):
+    (saved / "manifest.json").write_text('{"format": "taskalgebra networks 3"}')
+    with pytest.raises(StoreError, match=r"does not have the format.*a newer version .*: upgrade"):
         store.read(saved)
     with pytest.raises(StoreError, match="no skills at"):
         store.read(tmp_path / "nowhere")

@@ -1,17 +1,26 @@
 """Skills on disk: damaged, foreign and half-written files."""
 
+import errno
 import hashlib
 import io
 import json
 import os
+import shutil
+import tempfile
+import time
+import warnings
+import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from taskalgebra import files
-from taskalgebra.folder import StoreError
+from taskalgebra.folder import StoreError, digest_of
+from taskalgebra.skills import store
 from taskalgebra.skills.making import load, solve
+from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
 
@@ -43,8 +52,13 @@ def data_file(folder):
 
 def rewrite_manifest(folder, **changes):
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest |= changes
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, manifest | changes)
+
+
+def write_manifest(folder, manifest):
+    """Write a manifest whose digest fits: a forger, or a program of another version."""
+    signed = {**manifest, "digest": digest_of(manifest)}
+    (folder / "manifest.json").write_text(json.dumps(signed))
 
 
 def rewrite_data(folder, **changes):
@@ -54,7 +68,13 @@ def rewrite_data(folder, **changes):
     buffer = io.BytesIO()
     np.savez(buffer, **{name: array for name, array in held.items() if array is not None})
     data_file(folder).write_bytes(buffer.getvalue())
-    rewrite_manifest(folder, sha256=hashlib.sha256(buffer.getvalue()).hexdigest())
+    sign_data(folder)
+
+
+def sign_data(folder):
+    """Make the manifest fit the data again."""
+    data = data_file(folder).read_bytes()
+    rewrite_manifest(folder, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
 def test_a_folder_holds_a_manifest_and_one_data_file(folder):
@@ -100,16 +120,17 @@ def test_a_manifest_that_is_not_text_is_refused(folder):
 )
 def test_a_foreign_manifest_is_refused(folder, content):
     (folder / "manifest.json").write_text(json.dumps(content))
-    assert "taskalgebra skills 1" in refused(folder)
+    assert "taskalgebra skills 2" in refused(folder)
 
 
 @pytest.mark.parametrize(
-    "key", ["data", "sha256", "tasks", "goals", "actions", "tables", "r_bar_min", "error_bound"]
+    "key",
+    ["data", "size", "sha256", "tasks", "goals", "actions", "tables", "r_bar_min", "error_bound"],
 )
 def test_a_manifest_that_lacks_an_entry_is_refused(folder, key):
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest[key]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, manifest)
     message = refused(folder)
     assert repr(key) in message
     assert "save the skills again" in message
@@ -177,7 +198,7 @@ def test_missing_data_is_refused(folder):
 
 def test_data_that_is_no_archive_is_refused_though_its_hash_fits(folder):
     data_file(folder).write_bytes(b"hello")
-    rewrite_manifest(folder, sha256=hashlib.sha256(b"hello").hexdigest())
+    sign_data(folder)
     assert "consistent" in refused(folder)
 
 
@@ -186,7 +207,7 @@ def test_a_damaged_archive_raises_no_other_error_though_its_hash_fits(folder, pl
     data = bytearray(data_file(folder).read_bytes())
     data[place] ^= 255
     data_file(folder).write_bytes(data)
-    rewrite_manifest(folder, sha256=hashlib.sha256(data).hexdigest())
+    sign_data(folder)
     with suppress(StoreError):  # a byte that does not matter does no harm
         load(folder)
 
@@ -296,7 +317,7 @@ def test_an_interrupted_save_leaves_the_old_skills_and_no_litter(folder, monkeyp
         move(source, target)
 
     monkeypatch.setattr(files.os, "replace", failing)
-    with pytest.raises(OSError, match="plug"):
+    with pytest.raises(StoreError, match="plug"):
         small_skills(step_reward=-0.5).save(folder)
     monkeypatch.undo()
     assert len(calls) == fails_at
@@ -317,7 +338,7 @@ def test_an_interrupted_first_save_leaves_nothing_to_be_read(tmp_path, monkeypat
     with pytest.raises(KeyboardInterrupt):
         small_skills().save(tmp_path / "skills")
     monkeypatch.undo()
-    assert list((tmp_path / "skills").iterdir()) == []
+    assert not (tmp_path / "skills").exists()
     small_skills().save(tmp_path / "skills")
     assert list(load(tmp_path / "skills")) == ["a", "b"]
 
@@ -331,7 +352,7 @@ def test_a_first_save_interrupted_between_its_two_files_can_be_repeated(tmp_path
         move(source, target)
 
     monkeypatch.setattr(files.os, "replace", failing)
-    with pytest.raises(OSError, match="plug"):
+    with pytest.raises(StoreError, match="plug"):
         small_skills().save(tmp_path / "skills")
     monkeypatch.undo()
     refused(tmp_path / "skills")
@@ -345,3 +366,269 @@ def test_names_in_any_script_come_back(tmp_path):
     loaded = load(tmp_path / "skills")
     assert loaded.space.mdp.goal_names == ("Ziel ✓", "目標")
     assert list(loaded) == ["größe"]
+
+
+# Damage that nobody signed again
+
+
+def test_every_flipped_bit_of_a_manifest_is_refused_or_does_no_harm(folder):
+    file = folder / "manifest.json"
+    data, whole = file.read_bytes(), load(folder)
+    words = store.manifest(folder)
+    harmless = 0
+    for bit in range(8 * len(data)):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        try:
+            found = load(folder)
+        except StoreError:
+            continue
+        harmless += 1
+        assert store.manifest(folder) == words, bit
+        assert np.array_equal(found["a ^ b"].values.table, whole["a ^ b"].values.table)
+    assert harmless < len(data)  # white space
+
+
+def test_the_digest_is_the_hash_of_all_other_entries(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    digest = manifest.pop("digest")
+    canonical = json.dumps(manifest, sort_keys=True, separators=(",", ":"))
+    assert digest == hashlib.sha256(canonical.encode()).hexdigest()
+    assert manifest["size"] == data_file(folder).stat().st_size
+
+
+def test_white_space_and_order_do_not_matter(folder):
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    file.write_text(json.dumps(dict(reversed(manifest.items())), indent=7))
+    assert list(load(folder)) == ["a", "b"]
+
+
+def test_a_manifest_without_its_digest_is_refused(folder):
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    del manifest["digest"]
+    file.write_text(json.dumps(manifest))
+    assert "'digest' is missing" in refused(folder)
+    file.write_text(json.dumps({**manifest, "digest": 0}))
+    assert "digest does not fit" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format": "taskalgebra skills 2", "format": "taskalgebra skills 2"}',
+        '{"a": 1e999}',
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": 1' + "0" * 5000 + "}",
+        '{"a":' * 50_000,
+        "[" * 900 + "]" * 900 + "x",
+        "\ufeff{}",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_json_that_this_library_does_not_write_is_refused(folder, text):
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    assert "not valid JSON" in refused(folder)
+
+
+def test_a_manifest_that_is_too_large_is_neither_read_nor_written(folder):
+    with (folder / "manifest.json").open("ab") as file:
+        file.write(b" " * 2**22)
+    assert "expected at most 4,194,304" in refused(folder)
+    space = TaskSpace(from_text("A.B"))
+    with pytest.raises(StoreError, match="shorten them"):
+        solve(space, {"x" * 2**22: ["A"]}).save(folder.parent / "new")
+    assert not (folder.parent / "new").exists()
+
+
+@pytest.mark.parametrize("which", ["manifest.json", "*.npz"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        os.mkfifo,
+        os.mkdir,
+        lambda p: os.symlink("/dev/zero", p),
+        lambda p: os.symlink(p, p),
+        lambda p: os.symlink("nowhere", p),
+    ],
+    ids=["pipe", "directory", "device", "loop", "dangling"],
+)
+def test_what_is_no_file_is_refused_without_waiting(folder, which, way):
+    (file,) = folder.glob(which)
+    file.unlink()
+    way(file)
+    start = time.monotonic()
+    refused(folder)
+    assert time.monotonic() - start < 10
+
+
+def test_a_file_that_was_extended_by_far_is_refused_at_once(folder):
+    os.truncate(data_file(folder), 2**40)
+    assert "damaged" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "pipe", "loop"])
+def test_odd_paths_are_refused(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    os.symlink("loop", tmp_path / "loop")
+    refused(tmp_path / name)
+    with pytest.raises(ValueError):
+        small_skills().save(tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_what_may_not_be_read_or_written_is_a_store_error():
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        folder = Path(name) / "skills"
+        small_skills().save(folder)
+        for place in (data_file(folder), folder / "manifest.json", folder, folder.parent):
+            before = place.stat().st_mode
+            place.chmod(0)
+            os.seteuid(65534)
+            try:
+                assert "ermission denied" in refused(folder)
+                with pytest.raises(StoreError, match="ermission denied"):
+                    small_skills(step_reward=-0.5).save(folder)
+                with pytest.raises(StoreError, match="ermission denied"):
+                    store.claim(folder, "taskalgebra skills 2")
+            finally:
+                os.seteuid(0)
+            place.chmod(before)
+        assert list(load(folder)) == ["a", "b"]
+        assert len(list(folder.iterdir())) == 2
+
+
+# Forged
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"q_0": np.full((5, 2, 5), np.inf)},
+        {"q_0": np.full((5, 2, 5), np.nan)},
+        {"q_0": np.zeros((5, 2, 5), np.int64)},
+        {"q_0": np.zeros((5, 2, 5), np.float32)},
+        {"offset": np.arange(26.0)},
+        {"successor": np.zeros(25)},
+        {"starts": np.array([1.0])},
+        {"tasks": np.ones((2, 2), bool)},
+        {"r_universal": np.array([2, 2])},
+    ],
+    ids=lambda changes: ", ".join(f"{k}: {v.dtype}" for k, v in changes.items()),
+)
+def test_arrays_of_other_types_are_refused(folder, changes):
+    rewrite_data(folder, **changes)
+    assert "consistent" in refused(folder)
+
+
+def test_states_without_a_way_to_a_goal_keep_their_infinite_values(tmp_path):
+    space = TaskSpace(from_text("A.#.\n.B#."))
+    solve(space, {"a": ["A"]}).save(tmp_path / "skills")
+    table = load(tmp_path / "skills")["a"].values.table
+    assert np.isneginf(table).any()
+
+
+def test_members_that_are_not_known_are_not_read(folder):
+    rewrite_data(folder, **{"unknown": np.zeros(10**8)})
+    assert list(load(folder)) == ["a", "b"]
+
+
+def test_a_bomb_is_refused(folder):
+    held = data_file(folder).read_bytes()
+    buffer = io.BytesIO(held)
+    bomb = io.BytesIO()
+    np.save(bomb, np.zeros(10**7))
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        archive.writestr("q_0.npy", bomb.getvalue())
+    data_file(folder).write_bytes(buffer.getvalue())
+    sign_data(folder)
+    assert "more than can be right" in refused(folder)
+
+
+# What is there instead
+
+
+def test_messages_name_what_is_there_and_the_way_out(folder, tmp_path):
+    assert "the directory 'skills' in it has; load that one" in refused(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert "is empty" in refused(tmp_path / "empty")
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "0 M_U.npz").write_bytes(b"")
+    assert "checkpoints, such as '0 M_U.npz'; learn with this folder" in refused(
+        tmp_path / "training"
+    )
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "main.tex").write_text("")
+    assert "other files, such as 'main.tex'" in refused(tmp_path / "thesis")
+    rewrite_manifest(folder, format="taskalgebra skills 7")
+    assert "'taskalgebra skills 7'; a newer version of taskalgebra" in refused(folder)
+    rewrite_manifest(folder, format="taskalgebra dreams 1")
+    assert "'taskalgebra dreams 1'" in refused(folder)
+
+
+# Earlier versions
+
+
+@pytest.mark.parametrize("kind", ["tables", "planned", "reach", "networks"])
+def test_folders_of_format_1_are_read_and_renewed(tmp_path, kind):
+    shutil.copytree(Path(__file__).parent / "format_1" / kind, tmp_path / kind)
+    own = {}
+    if kind == "reach":
+        own = {"reach": type("Stay", (Reach,), {"returns": lambda self, seen: None})()}
+    if kind == "networks":
+        pytest.importorskip("torch")
+    before = load(tmp_path / kind, **own)
+    data = {f.name: f.read_bytes() for f in (tmp_path / kind).iterdir() if f.suffix != ".json"}
+    store.renew(tmp_path / kind)
+    after = contents(tmp_path / kind)
+    assert json.loads(after.pop("manifest.json"))["format"].endswith(" 2")
+    assert after == data
+    assert list(load(tmp_path / kind, **own)) == list(before)
+    if kind in ("tables", "planned"):
+        seen = np.arange(5)
+        assert np.array_equal(before["a ^ b"].q_bar(seen), small_skills()["a ^ b"].q_bar(seen))
+
+
+def test_skills_of_format_1_are_replaced_like_others(tmp_path):
+    shutil.copytree(Path(__file__).parent / "format_1" / "tables", tmp_path / "skills")
+    small_skills(step_reward=-0.5).save(tmp_path / "skills")
+    assert load(tmp_path / "skills").space.mdp.step_reward[0, 0] == -0.5
+    assert len(names := list((tmp_path / "skills").iterdir())) == 2, names
+
+
+# No room
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_no_space_left_is_a_store_error_with_the_path(folder, monkeypatch, call, fails_at):
+    before, calls, real = contents(folder), [], getattr(os, call)
+
+    def full(*arguments):
+        calls.append(arguments)
+        if len(calls) >= fails_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*arguments)
+
+    monkeypatch.setattr(files.os, call, full)
+    for path in (folder, folder.parent / "new" / "below"):
+        with pytest.raises(StoreError, match=f"cannot write {path}.*No space left on device"):
+            small_skills(step_reward=-0.5).save(path)
+        calls.clear()
+    monkeypatch.undo()
+    assert contents(folder) == before
+    assert not (folder.parent / "new").exists()
+
+
+def test_the_next_writer_clears_what_killed_ones_left(folder):
+    for name in (f".taskalgebra-{'a' * 32}.tmp", ".skills-0f.tmp", f"skills-{'0' * 16}.npz"):
+        (folder / name).write_bytes(b"half")
+    (folder / "mine.tmp").write_text("precious")
+    small_skills(step_reward=-0.5).save(folder)
+    assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".npz", ".tmp"]
+    assert (folder / "mine.tmp").exists()

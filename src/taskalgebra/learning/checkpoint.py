@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.files import replace
+from taskalgebra import files, npz
+from taskalgebra.folder import StoreError
 from taskalgebra.learning.q_learning import Run
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import FiniteMDP
@@ -21,8 +23,32 @@ _ARRAYS = ("q", "seen_goals", "stream")
 _NUMBERS = ("n_steps", "n_episodes", "position", "converged", "interrupted", "protocol")
 
 
-class CheckpointError(ValueError):
-    """A file that does not hold a run of this world and task."""
+class CheckpointError(StoreError):
+    """A file that does not hold a run of this world and task, or a directory with other things."""
+
+
+def claim(folder: Path, name: str) -> None:
+    """Make a directory for checkpoints, and make sure that they can be written there.
+
+    Args:
+        folder: the directory.
+        name: a regular expression for the names of this learner's checkpoints.
+
+    Raises:
+        CheckpointError: it holds other things.
+        OSError: it cannot be made or written to.
+    """
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise NotADirectoryError(f"{folder} is not a directory; give one for checkpoints")
+    ours = re.compile(rf"{name}|\.[0-9a-f]{{32}}\.tmp|{files.TEMPORARY.pattern}")
+    with files.made(folder):
+        strangers = sorted(found for found in os.listdir(folder) if not ours.fullmatch(found))
+        if strangers:
+            raise CheckpointError(
+                f"{folder} holds other files, such as {strangers[0]!r}, besides checkpoints of "
+                f"this learner; give a new or empty directory"
+            )
+        files.require_writable(folder)
 
 
 def fingerprint(task: Task, mdp: FiniteMDP | None = None) -> str:
@@ -45,9 +71,7 @@ def fingerprint(task: Task, mdp: FiniteMDP | None = None) -> str:
 def write(path: Path, arrays: Mapping[str, NDArray[Any]], of: str) -> None:
     """Write arrays to a file; `of` says what they belong to."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays, fingerprint=np.array(of))
-    replace(path, buffer.getvalue())
+    files.replace(path, npz.write({**arrays, "fingerprint": np.array(of)}))
 
 
 def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
@@ -57,10 +81,13 @@ def read(path: Path, names: Sequence[str], of: str) -> dict[str, NDArray[Any]]:
         CheckpointError: the file is missing or damaged, or of another world or task.
     """
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            state = {name: arrays[name] for name in (*names, "fingerprint")}
-    except Exception as error:  # numpy, zipfile and zlib fail in many ways on damaged files
+        with files.opened(path) as file:
+            state = npz.read(file, {*names, "fingerprint"}.__contains__)
+    except (OSError, ValueError, MemoryError) as error:
         raise CheckpointError(f"{path} does not hold a run of learning: {error}") from None
+    for name in (*names, "fingerprint"):
+        if name not in state:
+            raise CheckpointError(f"{path} does not hold a run of learning: {name!r} is missing")
     if str(state.pop("fingerprint")) != of:
         raise CheckpointError(
             f"{path} is a run in another world or for another task, or with another seed or other "
@@ -82,6 +109,25 @@ def load(path: str | Path, of: str) -> Run:
         CheckpointError: the file is missing or damaged, or of another world or task.
     """
     state = read(Path(path), (*_ARRAYS, *_NUMBERS), of)
+    if not _fits(state):
+        raise CheckpointError(f"{path} does not hold a run of learning: its numbers do not fit")
     numbers = {name: state[name].item() for name in _NUMBERS}
     arrays: dict[str, Any] = {name: state[name] for name in _ARRAYS}
     return Run(**arrays, **numbers)
+
+
+def _fits(state: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether arrays have the types and shapes of a run; learning does not check them again."""
+    q, seen, stream = (state[name] for name in _ARRAYS)
+    types = [state[name].dtype.str[1:] for name in (*_ARRAYS, *_NUMBERS[:-1])]
+    return (
+        types == ["f8", "i4", "u8", "i8", "i8", "i8", "b1", "b1"]
+        and state["protocol"].dtype.kind == "U"
+        and q.ndim == 3
+        and bool(np.isfinite(q).all())
+        and seen.shape == q.shape[1:2]
+        and bool(((seen >= -1) & (seen < len(seen))).all())
+        and stream.shape == (2,)
+        and all(state[name].shape == () for name in _NUMBERS)
+        and -1 <= state["position"].item() < len(q)
+    )

@@ -29,6 +29,8 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, finite, instance, listed
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
+CHECKPOINTS = r"\d+ .+\.npz"
+"""Their names: one per table."""
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
@@ -84,6 +86,8 @@ class QLearning:
         way = _InTables(self, space) if space.finite else _ByPlaying(self, env, seed)
         every = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
+        if folder is not None:
+            checkpoint.claim(folder, CHECKPOINTS)
         for i, (name, task) in enumerate(every):
             path = None if folder is None else folder / f"{i} {quote(name, safe=' ')}.npz"
             report = partial(_report, listener, name, i, len(every), way.stop)

@@ -293,12 +293,15 @@ def unpack(
     """The family that `TableFamily.pack` or `PlannedFamily.pack` packed; the latter plans again.
 
     Raises:
-        ValueError: the shape of a table does not fit the world.
+        ValueError: the shape or the type of a table does not fit the world.
     """
     if not words["tables"]:
         return plan(space, tasks, r_bar_min=words["r_bar_min"])
     names = ("q_universal", "q_empty", *(f"q_{i}" for i in range(len(tasks))))
     tables = [arrays[name] for name in names]
+    for name, table in zip(names, tables, strict=True):
+        if table.dtype != np.float64:
+            raise ValueError(f"{name!r} holds {table.dtype}, expected float64")
     r_bar_min, error_bound = words["r_bar_min"], words["error_bound"]
     return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -93,12 +94,15 @@ def learn(
             By default the environment's own choice, else tables if observations are numbers of
             states, and networks otherwise.
         seed: equal seeds learn equal values.
-        folder: a directory for checkpoints, from which interrupted learning resumes.
+        folder: a directory for checkpoints, new or with those of the same learner, from which
+            interrupted learning resumes.
         listener: receives progress; by default a terminal or the log shows it.
 
     Raises:
         ValueError: some goal was never met, so its values are not known; or the learner does not
             support the environment.
+        CheckpointError: the folder holds other things, or checkpoints of other learning.
+        OSError: the folder cannot be written to; this is tried before anything is learned.
     """
     env = environment(world, "learn")
     base = base_tasks(env.space, env.tasks, tasks)
@@ -196,9 +200,9 @@ def load(
         StoreError: there are no skills, or they cannot be read.
     """
     directory = Path(path)
-    if directory.is_file():
+    if os.path.exists(directory) and not os.path.isdir(directory):
         raise StoreError(f"{directory} is a file; skills are saved as a directory")
-    if not directory.exists():
+    if not _is_there(directory):
         shipped = sorted(place.name for place in SHIPPED_AT.iterdir())
         if str(path) not in shipped:
             raise StoreError(
@@ -213,6 +217,17 @@ def load(
     if reach is not None and made is not None:
         _fit(reach, made)
     return Skills(family, made)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a path exists, as far as is known: reading it says what else is wrong."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        pass
+    return True
 
 
 def environment(world: object, what: str) -> GoalEnv:

@@ -101,7 +101,14 @@ class Skills(Mapping[str, "Agent"]):
         return self.family.can_negate
 
     def save(self, path: str | Path) -> None:
-        """Write the skills to a directory; readers never see half-written skills."""
+        """Write the skills to a directory; readers never see half-written skills.
+
+        Skills of the same kind that are there are replaced; nothing else is.
+
+        Raises:
+            StoreError: the directory holds other things or cannot be written to, or there is no
+                room; what was there is as it was.
+        """
         store.write(Path(path), self.family, self.env)
 
     def _expression(self, key: str | Expression | Task) -> Expression:

@@ -8,28 +8,39 @@ agents are passed again on loading.
 
 from __future__ import annotations
 
-import io
+import reprlib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taskalgebra import files, npz
 from taskalgebra.envs import registry
 from taskalgebra.extras import missing
-from taskalgebra.folder import Folder, StoreError, format_of, is_names
-from taskalgebra.theory.family import Family, ReachFamily, TableFamily, pack_tasks, unpack_tasks
+from taskalgebra.folder import Folder, StoreError, is_names, read_manifest
+from taskalgebra.theory.family import (
+    Family,
+    ReachFamily,
+    TableFamily,
+    names_of,
+    pack_tasks,
+    unpack_tasks,
+)
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
 
 Arrays = dict[str, NDArray[Any]]
-NETWORKS = "taskalgebra networks 1"
+NETWORKS = "taskalgebra networks 2"
 """The format of `NetworkFamily`, whose module needs torch."""
+LARGEST_HEADER = 2**20
+"""Bytes of names and shapes in a safetensors file."""
 NOT_DESCRIBED = ("task", "render_mode")
 _OF_GYMNASIUM = ("max_episode_steps", "disable_env_checker")
 """Arguments of an environment on which skills do not depend."""
@@ -42,7 +53,7 @@ class Format:
 
     folder: Folder
     encode: Callable[[Arrays], bytes]
-    decode: Callable[[bytes], Arrays]
+    decode: Callable[[bytes, Mapping[str, Any]], Arrays]  # the known ones, by the words
     unpack: Callable[..., Family]  # (words, arrays, space, tasks, **the user's own)
 
 
@@ -67,7 +78,12 @@ def _tables() -> Format:
         "r_bar_min": _is_number_or_none,
         "error_bound": _is_number_or_none,
     }
-    return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), _to_npz, _from_npz, unpack)
+
+    def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
+        own = {"q_universal", "q_empty", *(f"q_{i}" for i in range(len(words["tasks"])))}
+        return npz.read(BytesIO(data), {*names_of(words), *own}.__contains__)
+
+    return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)
 
 
 def _networks() -> Format:
@@ -81,7 +97,15 @@ def _networks() -> Format:
         "settings": lambda v: isinstance(v, dict),
     }
     folder = Folder(family.NetworkFamily.FORMAT, "networks", "safetensors", entries)
-    return Format(folder, safetensors.save, safetensors.load, family.unpack)
+
+    def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
+        header = int.from_bytes(data[:8], "little")
+        if not header <= min(LARGEST_HEADER, len(data)):
+            raise ValueError(f"its header has {header:,} bytes, more than can be right")
+        arrays: Arrays = safetensors.load(data)
+        return arrays
+
+    return Format(folder, safetensors.save, decode, family.unpack)
 
 
 def _reaches() -> Format:
@@ -90,8 +114,11 @@ def _reaches() -> Format:
     ) -> Family:
         return ReachFamily.of(space, tasks, reach)
 
+    def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
+        return npz.read(BytesIO(data), names_of(words).__contains__)
+
     entries = {**_NAMES, "reach": lambda v: isinstance(v, str)}
-    return Format(Folder(ReachFamily.FORMAT, "skills", "npz", entries), _to_npz, _from_npz, unpack)
+    return Format(Folder(ReachFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)
 
 
 FORMATS: Mapping[str, Callable[[], Format]] = {
@@ -99,7 +126,7 @@ FORMATS: Mapping[str, Callable[[], Format]] = {
     ReachFamily.FORMAT: _reaches,
     NETWORKS: _networks,
 }
-"""What a manifest may name as its format."""
+"""What a manifest may name as its format, in this version of it or an earlier one."""
 
 
 def torch_module(name: str) -> Any:
@@ -155,19 +182,23 @@ def read(path: Path, env: GoalEnv | None = None, **own: Any) -> tuple[Family, Go
     Raises:
         StoreError: the directory does not hold readable skills; the message says what is wrong.
     """
+    try:
+        return _read(path, env, own)
+    except (StoreError, ModuleNotFoundError):
+        raise
+    except Exception as error:  # whatever numpy, zlib, torch or an environment find wrong
+        raise StoreError(f"{path} does not hold consistent skills: {_reason(error)}") from error
+
+
+def _read(path: Path, env: GoalEnv | None, own: Mapping[str, Any]) -> tuple[Family, GoalEnv | None]:
     kept = _format(path)
     words, data = kept.folder.read(path)
-    _check_own(path, words, own)
+    _check_own(path, kept.folder.format, words, own)
+    arrays = kept.decode(data, words)
     if env is None and words.get("world") is not None:
         env = _made(words["world"])
-    try:
-        arrays = kept.decode(data)
-        space, tasks = unpack_tasks(words, arrays, None if env is None else env.space)
-        return kept.unpack(words, arrays, space, tasks, **own), env
-    except StoreError:
-        raise
-    except Exception as error:  # whatever numpy, zlib or safetensors find wrong in the data
-        raise StoreError(f"{path} does not hold consistent skills: {_reason(error)}") from error
+    space, tasks = unpack_tasks(words, arrays, None if env is None else env.space)
+    return kept.unpack(words, arrays, space, tasks, **own), env
 
 
 def manifest(path: Path) -> dict[str, Any]:
@@ -175,14 +206,37 @@ def manifest(path: Path) -> dict[str, Any]:
     return _format(path).folder.manifest(path)
 
 
+def renew(path: Path) -> None:
+    """Write skills of an earlier version in the present format; their data stays as it is."""
+    folder = _format(path).folder
+    words, data = folder.read(path)
+    about = ("format", "data", "size", "sha256", "digest")
+    folder.write(path, data, {key: value for key, value in words.items() if key not in about})
+
+
 def _format(path: Path) -> Format:
     """The format named by a manifest; any other is read as tables, which report what is wrong."""
-    return FORMATS.get(format_of(path) or "", _tables)()
+    found = read_manifest(path).get("format")
+    named = found.rpartition(" ")[0] if isinstance(found, str) else ""
+    kinds = {format.rpartition(" ")[0]: kept for format, kept in FORMATS.items()}
+    return kinds.get(named, _tables)()
 
 
-def claim(path: Path, family_format: str) -> None:
-    """Make sure, before learning, that skills can be saved in a directory."""
-    FORMATS[family_format]().folder.claim(path)
+def claim(path: Path, family_format: str) -> bool:
+    """Make sure, before learning, that skills can be saved in a directory.
+
+    Returns:
+        Whether there are skills that would be replaced.
+
+    Raises:
+        StoreError: it holds other things, or cannot be written to.
+    """
+    held = FORMATS[family_format]().folder.claim(path) is not None
+    try:
+        files.require_writable(path)
+    except OSError as error:
+        raise StoreError(f"cannot write to {path}: {error.strerror or error}") from None
+    return held
 
 
 def describe(env: GoalEnv | None) -> dict[str, Any] | None:
@@ -199,23 +253,26 @@ def _made(description: Any) -> GoalEnv:
     known = {registry.id_of(name): name for name in registry.NAMES}
     name = known.get(str(description.get("id"))) if isinstance(description, dict) else None
     if name is None:
-        raise StoreError(f"unknown environment {description!r}; give it as load(path, env=...)")
+        given = reprlib.repr(description)
+        raise StoreError(f"unknown environment {given}; give it as load(path, env=...)")
     arguments = description.get("arguments")
     if not isinstance(arguments, dict) or {*NOT_DESCRIBED, *_OF_GYMNASIUM} & set(arguments):
-        raise StoreError(f"the environment {description!r} has arguments that are never saved")
+        raise StoreError(f"the environment {name} has arguments that are never saved")
     try:
         return registry.make(name, **arguments)
     except Exception as error:
         why = _reason(error)
-        raise StoreError(f"the environment {description!r} cannot be made: {why}") from error
+        raise StoreError(f"the environment {name} cannot be made: {why}") from error
 
 
 def _reason(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error) or type(error).__name__
 
 
-def _check_own(path: Path, words: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    if words["format"] == ReachFamily.FORMAT:
+def _check_own(path: Path, format: str, words: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    if format == ReachFamily.FORMAT:
         if not isinstance(own.get("reach"), Reach):
             raise StoreError(
                 f"{path} holds skills whose reach is code of your own, {words['reach']!r}; pass "
@@ -223,16 +280,5 @@ def _check_own(path: Path, words: Mapping[str, Any], own: Mapping[str, Any]) -> 
             )
     elif "reach" in own:
         raise StoreError(f"{path} holds skills without a reach; leave out reach=")
-    if "network" in own and words["format"] != NETWORKS:
+    if "network" in own and format != NETWORKS:
         raise StoreError(f"{path} holds skills without networks; leave out network=")
-
-
-def _to_npz(arrays: Arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
-def _from_npz(data: bytes) -> Arrays:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return dict(arrays)

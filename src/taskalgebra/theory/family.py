@@ -92,7 +92,7 @@ class Family(ABC):
 class TableFamily(Family):
     """Values as tables, planned or learned."""
 
-    FORMAT = "taskalgebra skills 1"
+    FORMAT = "taskalgebra skills 2"
 
     values: tuple[TabularQ, ...]
     bounds: TableBounds
@@ -111,8 +111,9 @@ class TableFamily(Family):
         """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task.
 
         Raises:
-            ValueError: tables are missing, of another shape than the world's, or hold NaN.
+            ValueError: tables are missing, of another shape than the world's, or hold NaN or ∞.
         """
+        tables = [np.asarray(table, np.float64) for table in tables]
         _check_tables(space, tasks, tables)
         bounds = TableBounds(space, Bounds(tables[0], tables[1]))
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
@@ -134,7 +135,7 @@ class TableFamily(Family):
 class ReachFamily(Family):
     """Values that follow from one reach (Corollary 1), such as a user's own critic."""
 
-    FORMAT = "taskalgebra reach 1"
+    FORMAT = "taskalgebra reach 2"
 
     reach: Reach
 
@@ -179,12 +180,23 @@ def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[
     for table in tables:
         if table.shape != expected:
             raise ValueError(f"a table has shape {table.shape}, the world needs {expected}")
-        if np.isnan(table).any():
-            raise ValueError("a table holds NaN; values must be numbers, or −∞")
+        if not (table < np.inf).all():
+            raise ValueError("a table holds NaN or ∞; values must be numbers, or −∞")
 
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
 _OPTIONAL_ARRAYS = ("goal_reward", "cells")
+
+
+_WHOLE = ("offset", "successor", "goals", "starts", "cells")
+"""Arrays of whole numbers; all others hold rewards or probabilities."""
+_REWARDS = ("r_universal", "r_empty")
+
+
+def names_of(words: Words) -> set[str]:
+    """The names that arrays of `pack_tasks` may have."""
+    steps = (f"steps_{i}" for i in range(len(words["tasks"])))
+    return {*_WORLD_ARRAYS, *_OPTIONAL_ARRAYS, *_REWARDS, "tasks", *steps}
 
 
 def pack_tasks(space: TaskSpace, tasks: Mapping[str, Task]) -> Packed:
@@ -222,8 +234,11 @@ def unpack_tasks(
     Raises:
         ValueError: words and arrays do not fit together, or belong to another space.
     """
+    for name in names_of(words) & set(arrays):
+        if arrays[name].dtype.kind not in ("iu" if name in _WHOLE else "f"):
+            raise ValueError(f"{name!r} holds {arrays[name].dtype}, expected other numbers")
     world = _world(words, arrays)
-    rewards = {name: arrays[name] for name in ("r_universal", "r_empty")}
+    rewards = {name: arrays[name] for name in _REWARDS}
     if space is None:
         space = TaskSpace(world, **rewards)
     else:

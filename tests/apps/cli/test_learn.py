@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -157,6 +160,77 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     assert ours.network is RECIPES["boxman-touch"].learner.network is networks.planning
     for name in ("state_mean", "patches.weight", "agent.bias", "goal_vectors.weight"):
         assert (ours.first.state_dict()[name] == theirs.first.state_dict()[name]).all(), name
+
+
+def contents(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def test_skills_are_not_replaced_without_force(run, maze, tmp_path):
+    arguments = ("learn", maze, "--out", tmp_path / "m", "--steps", "5000", "--quiet")
+    assert run(*arguments)[0] == 0
+    before = contents(tmp_path / "m")
+    for more in ([], ["--fresh"], ["--seed", "1"]):
+        code, out, err = run(*arguments, *more)
+        assert (code, out) == (1, "") and "holds skills; --force replaces them" in err
+        assert contents(tmp_path / "m") == before
+    assert run(*arguments, "--seed", "1", "--force") == (0, "", "")
+    assert contents(tmp_path / "m") != before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "maze.txt"]
+
+
+def test_skills_of_another_kind_are_not_replaced_at_all(run, maze, tmp_path):
+    boxman = Path(ta.__file__).parent / "skills" / "shipped" / "boxman"
+    shutil.copytree(boxman, tmp_path / "m")
+    before = contents(tmp_path / "m")
+    code, _, err = run("learn", maze, "--out", tmp_path / "m", "--steps", "5000", "--force")
+    assert code == 1 and "does not have the format" in err
+    assert contents(tmp_path / "m") == before
+
+
+@pytest.mark.parametrize("out", ["{tmp}/" + "x" * 250, "{tmp}/file/below", "/proc/x", "/"])
+def test_where_nothing_can_be_written_nothing_is_learned(run, maze, tmp_path, monkeypatch, out):
+    from taskalgebra.learning import tabular
+
+    def learned(*_):
+        raise AssertionError("it should not have come to this")
+
+    monkeypatch.setattr(tabular.QLearning, "learn", learned)
+    (tmp_path / "file").write_text("")
+    code, told, err = run("learn", maze, "--out", out.format(tmp=tmp_path), "--quiet")
+    assert (code, told) == (1, "") and err.startswith("taskalgebra: ") and err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "maze.txt"]
+
+
+@pytest.mark.parametrize("fails_at", [1, 3, 5, 8])
+def test_a_full_disk_is_one_line_and_keeps_what_was_learned(
+    run, maze, tmp_path, monkeypatch, fails_at
+):
+    calls, write = [], os.write
+
+    def full(handle, data):
+        calls.append(handle)
+        if len(calls) >= fails_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data)
+
+    arguments = ("learn", maze, "--out", tmp_path / "m", "--steps", "5000", "-t", "x=A", "--quiet")
+    with monkeypatch.context() as patched:
+        patched.setattr("taskalgebra.files.os.write", full)
+        code, out, err = run(*arguments)
+    assert (code, out) == (1, "") and "No space left on device" in err and err.count("\n") == 1
+    assert str(tmp_path / "m") in err and not (tmp_path / "m").exists()
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert run(*arguments) == (0, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "maze.txt"]
+
+
+def test_here_is_a_place_for_skills_as_well(run, maze, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert run("learn", maze, "--out", ".", "--steps", "5000", "--quiet") == (0, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "maze.txt"]
+    assert list(ta.load(tmp_path / "here")) == ["upper", "west"]
 
 
 def test_a_terminal_sees_a_bar_and_what_ctrl_c_stops_resumes(tmp_path, run):

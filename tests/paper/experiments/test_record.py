@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -77,15 +79,15 @@ def test_a_result_reads_back(tmp_path, table):
 def test_an_interrupted_save_leaves_nothing_that_can_be_read(tmp_path, table, monkeypatch, failing):
     result = Result("thing", {"runs": 1}, {"thing": table, "thing_more": table})
     result.save(tmp_path)
-    replace, calls = files.replace, []
+    replace, calls = os.replace, []
 
-    def stopped(path, data, prefix=""):
-        calls.append(path)
+    def stopped(source, target):
+        calls.append(target)
         if len(calls) > failing:
             raise KeyboardInterrupt
-        replace(path, data, prefix)
+        replace(source, target)
 
-    monkeypatch.setattr(files, "replace", stopped)
+    monkeypatch.setattr(files.os, "replace", stopped)
     with pytest.raises(KeyboardInterrupt):
         Result("thing", {"runs": 2}, result.tables).save(tmp_path)
     monkeypatch.undo()
@@ -94,11 +96,38 @@ def test_an_interrupted_save_leaves_nothing_that_can_be_read(tmp_path, table, mo
     assert {p.name for p in tmp_path.iterdir()} == {"thing.csv", "thing_more.csv"}
 
 
+def contents(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_a_full_disk_leaves_the_old_result(tmp_path, table, monkeypatch, failing):
+    result = Result("thing", {"runs": 1}, {"thing": table, "thing_more": table})
+    result.save(tmp_path)
+    before, calls = contents(tmp_path), []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) > failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*thing") as caught:
+        Result("thing", {"runs": 2}, result.tables).save(tmp_path)
+    assert caught.value.errno == errno.ENOSPC
+    assert contents(tmp_path) == before
+    with pytest.raises(OSError, match="No space left"):
+        result.save(tmp_path / "new" / "below")
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize(
     "content",
     [
         "",
         "{",
+        "[" * 100_000,
+        "\ud800",
         "[]",
         '{"experiment": "other", "config": {}, "tables": ["thing"]}',
         '{"experiment": "thing", "config": {}, "tables": []}',
@@ -107,7 +136,17 @@ def test_an_interrupted_save_leaves_nothing_that_can_be_read(tmp_path, table, mo
 )
 def test_what_save_did_not_write_is_refused(tmp_path, table, content):
     Result("thing", {}, {"thing": table}).save(tmp_path)
-    (tmp_path / "thing.json").write_text(content)
+    (tmp_path / "thing.json").write_bytes(content.encode(errors="surrogatepass"))
+    with pytest.raises(ValueError, match=r"not a saved result.*--fresh"):
+        load("thing", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["thing.json", "thing.csv", "thing.npz"])
+@pytest.mark.parametrize("way", [os.mkfifo, os.mkdir, lambda path: os.symlink(path, path)])
+def test_what_is_no_file_is_refused_without_waiting(tmp_path, table, name, way):
+    Result("thing", {}, {"thing": table}, {"picture": np.zeros(3)}).save(tmp_path)
+    (tmp_path / name).unlink()
+    way(tmp_path / name)
     with pytest.raises(ValueError, match=r"not a saved result.*--fresh"):
         load("thing", tmp_path)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
+from taskalgebra import files
 from taskalgebra.apps.cli.commands import (
     GAME,
     Failure,
@@ -67,6 +69,9 @@ def learn(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Start from scratch instead of resuming.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the skills that are in DIR.")
+    ] = False,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -84,18 +89,19 @@ def learn(
             raise typer.BadParameter(
                 "--updates and --settings are for networks; tables have --steps and --episodes"
             )
-        from taskalgebra.learning.tabular import QLearning
+        from taskalgebra.learning.tabular import CHECKPOINTS, QLearning
         from taskalgebra.theory.family import TableFamily
 
         learner = QLearning(episodes=episodes, steps=steps)
-        plan = Plan(learner, TableFamily.FORMAT, ".npz")
+        plan = Plan(learner, TableFamily.FORMAT, CHECKPOINTS)
     else:
         if steps or episodes:
             raise typer.BadParameter(
                 "--steps and --episodes are for tables; networks have --updates"
             )
         plan = _networks(output, world, settings, updates)
-    skills = _learned(output, env, base, plan, out, fresh, seed)
+    folder = _claimed(out, plan, force=force, fresh=fresh)
+    skills = _learned(output, env, base, plan, out, folder, seed)
     try:
         _report(output, skills, world, out, seed)
     except KeyboardInterrupt:
@@ -104,11 +110,11 @@ def learn(
 
 
 class Plan(NamedTuple):
-    """The learner, the format of the skills, and the suffix of the checkpoints."""
+    """The learner, the format of the skills, and a pattern for the names of the checkpoints."""
 
     learner: Learner
     format: str
-    suffix: str
+    checkpoints: str
 
 
 def _networks(output: Output, name: str, preset: str, updates: int | None) -> Plan:
@@ -127,11 +133,29 @@ def _networks(output: Output, name: str, preset: str, updates: int | None) -> Pl
         # Short trainings have checkpoints, too.
         iteration = min(settings.updates_per_iteration, max(least, updates // 5))
         learner = learner.changed(n_updates=updates, updates_per_iteration=iteration)
-    family = store.torch_module("taskalgebra.learning.deep.family").NetworkFamily
+    training = store.torch_module("taskalgebra.learning.deep.training")
     if start is not None:
         output.note(f"starting from the network of the skills {start}")
         learner = learner.changed(start=load(SHIPPED_AT / start))
-    return Plan(learner, family.FORMAT, ".safetensors")
+    return Plan(learner, training.NetworkFamily.FORMAT, training.CHECKPOINTS)
+
+
+def _claimed(out: Path, plan: Plan, *, force: bool, fresh: bool) -> Path:
+    """Make sure that skills can be saved and replaced; return the directory for checkpoints."""
+    from taskalgebra.learning import checkpoint
+    from taskalgebra.skills import store
+
+    place = out if out.name not in ("", "..") else Path(os.path.abspath(out))
+    if not place.name:
+        raise Failure(f"cannot save skills in {out}; give a directory with a name")
+    if store.claim(out, plan.format) and not force:
+        raise Failure(f"{out} holds skills; --force replaces them, or choose another --out")
+    folder = place.with_name(f"{place.name}.training")
+    with files.made(folder, keep=False):
+        checkpoint.claim(folder, plan.checkpoints)
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 def _learned(
@@ -140,27 +164,21 @@ def _learned(
     base: dict[str, Task],
     plan: Plan,
     out: Path,
-    fresh: bool,
+    folder: Path,
     seed: int,
 ) -> Skills:
     """Learn and save; checkpoints are kept beside the skills until these are saved."""
     from taskalgebra.learning.checkpoint import CheckpointError
-    from taskalgebra.skills import store
     from taskalgebra.skills.making import learn
 
-    store.claim(out, plan.format)
-    folder = out.with_name(f"{out.name}.training")
-    _refuse_strangers(folder, plan.suffix)
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
+    def kept() -> str:
+        some = folder.is_dir() and any(folder.iterdir())
+        return f"; what was learned is in {folder}" if some else ""
 
-    def checkpoints() -> bool:
-        return any(folder.glob(f"*{plan.suffix}"))
-
-    if checkpoints():
+    if kept():
         output.note(f"resuming from {folder}; --fresh starts from scratch")
     try:
-        with output.progress("learning") as meter:
+        with files.made(folder), output.progress("learning") as meter:
             skills = learn(
                 env,
                 base,
@@ -172,27 +190,19 @@ def _learned(
         skills.save(out)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"stopped; what was learned is in {folder}, and the same command resumes from there"
-            if checkpoints()
+            f"stopped{kept()}, and the same command resumes from there"
+            if kept()
             else "stopped before the first checkpoint; run the same command to start again"
         ) from None
     except CheckpointError as error:
         raise Failure(f"{error}; --fresh starts from scratch") from error
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise Failure(f"cannot write {why}{kept()}") from error
     except ValueError as error:
-        kept = f"; checkpoints are in {folder}" if checkpoints() else ""
-        raise Failure(f"{error}{kept}") from error
+        raise Failure(f"{error}{kept()}") from error
     shutil.rmtree(folder, ignore_errors=True)
     return skills
-
-
-def _refuse_strangers(folder: Path, suffix: str) -> None:
-    """Refuse a directory for checkpoints that holds other files: it is removed at the end."""
-    for path in folder.glob("*"):
-        if path.suffix not in (suffix, ".tmp"):
-            raise Failure(
-                f"checkpoints would go to {folder}, which holds other files, such as "
-                f"{path.name!r}; choose another --out"
-            )
 
 
 def _report(output: Output, skills: Skills, world: str, out: Path, seed: int) -> None:

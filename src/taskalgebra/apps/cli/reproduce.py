@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from taskalgebra import files
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
@@ -87,6 +88,7 @@ def reproduce(
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
     _check(what, options)
+    files.require_writable(options.out / "results")
     finished: list[Event] = []
     with output.progress("") as meter:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,17 +19,18 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
-from taskalgebra.files import replace
+from taskalgebra import files
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep.dqn import Trainer
 from taskalgebra.learning.deep.family import put_weights, weights_of
 from taskalgebra.theory.goal_env import goals_reached
 
 FORMAT = "taskalgebra training 2"
+LARGEST_HEADER = 2**20
+"""Bytes of names and shapes."""
 _REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
 _COUNTERS = ("n_iterations", "n_updates", "n_steps")
 Arrays = dict[str, NDArray[Any]]
@@ -103,7 +105,23 @@ def save(path: Path, trainer: Trainer, progress: Progress) -> None:
     }
     record["checksum"] = _checksum(arrays, record)
     arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
-    replace(path, save_arrays(arrays))
+    files.replace(path, save_arrays(arrays))
+
+
+def _whole(path: Path) -> bytes:
+    """The bytes of a safetensors file, unless it is cut short or extended, perhaps by far."""
+    with files.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(8)
+        header = int.from_bytes(start, "little")
+        if header > min(size, LARGEST_HEADER):
+            raise ValueError(f"its header has {header:,} bytes, more than can be right")
+        words = file.read(header)
+        tensors = [tensor for name, tensor in json.loads(words).items() if name != "__metadata__"]
+        end = max(tensor["data_offsets"][1] for tensor in tensors)
+        if size != len(start) + header + end:
+            raise ValueError(f"it has {size:,} bytes, expected {len(start) + header + end:,}")
+        return start + words + file.read(end)
 
 
 def _checksum(arrays: Arrays, record: dict[str, Any]) -> int:
@@ -123,9 +141,9 @@ def resume(path: Path, trainer: Trainer) -> Progress:
             seed.
     """
     try:
-        arrays = load_arrays(path.read_bytes())
+        arrays = load_arrays(_whole(path))
         record = json.loads(arrays.pop("record").tobytes())
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+    except Exception as error:  # json and safetensors fail in many ways on damaged files
         raise CheckpointError(
             f"{path} does not hold a training: {error}; remove it, and train from the start"
         ) from None
@@ -134,7 +152,7 @@ def resume(path: Path, trainer: Trainer) -> Progress:
     if record.pop("checksum", None) != _checksum(arrays, record):
         raise CheckpointError(f"{path} is damaged; remove it, and train from the start")
     for name in ("world", "seed", "settings"):
-        if name not in record:
+        if name not in record or not isinstance(record["settings"], dict):
             raise CheckpointError(f"{path} does not hold a training: {name!r} is missing")
     if record["world"] != _world_of(trainer):
         raise CheckpointError(
@@ -156,7 +174,7 @@ def resume(path: Path, trainer: Trainer) -> Progress:
             )
     try:
         return _restore(trainer, arrays, record)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:  # whatever numpy and torch find wrong
         raise CheckpointError(f"{path} does not hold a consistent training: {error}") from None
 
 

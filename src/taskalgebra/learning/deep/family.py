@@ -19,6 +19,7 @@ from taskalgebra.theory.family import Arrays, Family, Words
 from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ValueBounds
+from taskalgebra.validation import finite
 
 PAIRS = 384
 """Pairs of an observation and a goal per forward pass; more only take more memory."""
@@ -117,7 +118,7 @@ class NetworkReach(Reach):
 class NetworkFamily(Family):
     """Trained networks, and the tasks that they serve."""
 
-    FORMAT = "taskalgebra networks 1"
+    FORMAT = "taskalgebra networks 2"
 
     network: Network
     settings: DeepSettings
@@ -208,13 +209,51 @@ def unpack(
     reaches = []
     for i in range(n_networks):
         goals = arrays[f"{i}.goals"]
-        module = make_network(kind, goals.shape[1:], space.n_actions, head.n_outputs)
         start = f"{i}.weights."
-        put_weights(module, {n[len(start) :]: a for n, a in arrays.items() if n.startswith(start)})
-        numbers, included = arrays[f"{i}.numbers"], arrays[f"{i}.included"]
+        weights = {n[len(start) :]: a for n, a in arrays.items() if n.startswith(start)}
+        sizes = (goals.shape[1:], space.n_actions, head.n_outputs)
+        _check_weights(weights, kind if network is None else None, sizes)
+        module = make_network(kind, *sizes)
+        put_weights(module, weights)
+        numbers, included = _known_goals(arrays, i, space.n_goals)
         reaches.append(NetworkReach(module, head, goals, numbers, space.n_goals, included))
-    rewards = arrays["goal_rewards"]
+    rewards = finite(arrays["goal_rewards"], "goal_rewards", (len(tasks), space.n_goals))
     return NetworkFamily.of(space, tasks, kind, settings, tuple(reaches), rewards, words["shared"])
+
+
+def _check_weights(
+    weights: Weights, own: Network | None, sizes: tuple[tuple[int, ...], int, int]
+) -> None:
+    """Refuse weights that are not numbers, or not those of one of the library's own networks.
+
+    That network is made without memory first: a file must not ask for more than it holds.
+    """
+    for name, weight in weights.items():
+        if weight.dtype.kind != "f" or not np.isfinite(weight).all():
+            raise ValueError(f"the weights of {name!r} are not finite numbers")
+    if own is None:
+        return
+    with torch.device("meta"):
+        expected = {n: tuple(w.shape) for n, w in make_network(own, *sizes).state_dict().items()}
+    found = {name: weight.shape for name, weight in weights.items()}
+    if found != expected:
+        name = next(n for n in {**expected, **found} if expected.get(n) != found.get(n))
+        raise ValueError(
+            f"the weights of {name!r} have shape {found.get(name)}, expected {expected.get(name)}"
+        )
+
+
+def _known_goals(arrays: Arrays, i: int, n_goals: int) -> tuple[NDArray[np.int64], Array]:
+    """Which goals a network knows, and what it has learned that they pay."""
+    goals, numbers = arrays[f"{i}.goals"], arrays[f"{i}.numbers"]
+    if goals.dtype.kind not in "biuf" or not np.isfinite(goals).all():
+        raise ValueError("the goals of a network are not finite observations")
+    fits = numbers.dtype.kind in "iu" and numbers.shape == goals.shape[:1] and numbers.size > 0
+    if not (fits and set(numbers.tolist()) <= set(range(n_goals))) or np.unique(
+        numbers
+    ).size != len(numbers):
+        raise ValueError(f"the goals of a network must be different ones of {n_goals}")
+    return numbers, finite(arrays[f"{i}.included"], "included", numbers.shape)
 
 
 def _kind(name: str | None, given: Network | None) -> Network:

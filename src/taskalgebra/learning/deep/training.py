@@ -18,6 +18,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import play
+from taskalgebra.learning.checkpoint import claim
 from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep.dqn import Goals, Trainer
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
@@ -32,6 +33,9 @@ from taskalgebra.validation import listed
 
 Score = Callable[[NetworkFamily], float]
 """How good networks are; more is better."""
+
+CHECKPOINTS = r".+\.safetensors"
+"""Their names: one per network."""
 
 
 def train(
@@ -69,6 +73,8 @@ def train(
     """
     settings = resolved_for(settings, env, seed)
     _check(env, tasks, settings)
+    if folder is not None:
+        claim(folder, CHECKPOINTS)
     separate = settings.own_rewards or not env.shared_absorbing
     trainings: dict[str, Mapping[str, Task]] = (
         {name: {name: task} for name, task in tasks.items()} if separate else {"all": tasks}
@@ -164,10 +170,6 @@ class Training:
     ) -> checkpoint.Progress:
         """Train to the end, from the checkpoint if there is one."""
         if path is not None:
-            if path.parent.exists() and not path.parent.is_dir():
-                raise NotADirectoryError(
-                    f"{path.parent} is not a directory; give one for checkpoints"
-                )
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 self.progress = checkpoint.resume(path, self.trainer)

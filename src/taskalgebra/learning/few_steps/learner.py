@@ -68,6 +68,8 @@ class FewSteps:
                 f"one; learn with QLearning if observations are numbered, else with DeepQ"
             )
         path = None if folder is None else folder / "few-steps.npz"
+        if folder is not None:
+            checkpoint.claim(folder, r"few-steps\.npz")
         rewards = ", ".join(f"{name}: {task.goal_reward.tolist()}" for name, task in tasks.items())
         of = f"{checkpoint.fingerprint(space.universal)}, {rewards}, {self}, seed {seed}"
         names = ("universal", "empty", *(f"task_{i}" for i in range(len(tasks))))

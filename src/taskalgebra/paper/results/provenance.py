@@ -43,9 +43,9 @@ def note(directory: Path, part: str, seconds: float, cpu_seconds: float) -> Made
 def load(directory: Path) -> dict[str, Made]:
     """What is known about each part; nothing if the file cannot be read."""
     try:
-        content = json.loads((directory / FILE).read_text(encoding="utf-8"))
+        content = json.loads(files.read(directory / FILE))
         return {str(part): Made(**fields) for part, fields in content.items()}
-    except (OSError, AttributeError, TypeError, ValueError):
+    except (OSError, AttributeError, TypeError, ValueError, RecursionError):
         return {}
 
 

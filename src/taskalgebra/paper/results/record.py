@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra import files
+from taskalgebra import files, npz
 
 Column = NDArray[Any]  # of int64, float64 or str
 
@@ -177,20 +176,28 @@ class Result:
     __hash__ = None  # type: ignore[assignment]
 
     def save(self, directory: Path) -> None:
-        """Write `<table>.csv` for each table and `<name>.npz` for arrays, then `<name>.json`."""
-        directory.mkdir(parents=True, exist_ok=True)
+        """Write `<table>.csv` for each table and `<name>.npz` for arrays, then `<name>.json`.
+
+        The result is finished when the last is there; an old one is removed before the others.
+
+        Raises:
+            OSError: there is no room, or no right to write; the old result is as it was.
+        """
         manifest = directory / f"{self.name}.json"
-        manifest.unlink(missing_ok=True)  # a result is finished when this file is there
-        for name, table in self.tables.items():
-            files.replace(directory / f"{name}.csv", table.to_csv().encode())
+        contents = {
+            directory / f"{name}.csv": table.to_csv().encode()
+            for name, table in self.tables.items()
+        }
         content = {"experiment": self.name, "config": self.config, "tables": list(self.tables)}
         if self.arrays:
-            data = io.BytesIO()
-            np.savez_compressed(data, allow_pickle=False, **self.arrays)
-            files.replace(directory / f"{self.name}.npz", data.getvalue())
+            contents[directory / f"{self.name}.npz"] = npz.write(self.arrays)
             content["arrays"] = list(self.arrays)
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        files.replace(manifest, text.encode())
+        with files.made(directory):
+            files.replace_all(
+                {**contents, manifest: text.encode()},
+                before=lambda: manifest.unlink(missing_ok=True),
+            )
 
 
 def load(name: str, directory: Path) -> Result:
@@ -202,24 +209,27 @@ def load(name: str, directory: Path) -> Result:
     """
     manifest = directory / f"{name}.json"
     try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
+        content = json.loads(files.read(manifest))
         tables = {
-            str(table): Table.from_csv((directory / f"{table}.csv").read_text(encoding="utf-8"))
+            str(table): Table.from_csv(files.read(directory / f"{table}.csv").decode())
             for table in content["tables"]
         }
         if content["experiment"] != name or name not in tables:
             raise ValueError("it belongs to another experiment")
         arrays = _load_arrays(directory / f"{name}.npz", content.get("arrays", []))
         return Result(name, content["config"], tables, arrays)
-    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except FileNotFoundError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, csv.Error, RecursionError) as error:
         raise ValueError(f"{manifest} is not a saved result: {error}; run with --fresh") from error
 
 
 def _load_arrays(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     if not names:
         return {}
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
-        return {str(name): data[name] for name in names}
+    with files.opened(path) as file:
+        found = npz.read(file, set(names).__contains__)
+    return {str(name): found[name] for name in names}
 
 
 def as_json(config: Any) -> dict[str, Any]:
