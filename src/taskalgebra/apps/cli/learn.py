@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -172,7 +173,7 @@ def _learned(
     from taskalgebra.skills.making import learn
 
     def kept() -> str:
-        some = folder.is_dir() and any(folder.iterdir())
+        some = any(re.fullmatch(plan.checkpoints, path.name) for path in folder.glob("*"))
         return f"; what was learned is in {folder}" if some else ""
 
     if kept():
