@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from taskalgebra.paper.catalogue.figure import Figure, Picture, figure, film
-from taskalgebra.paper.claims import boxman, rooms, theory
+from taskalgebra.paper.claims import boxman, rooms, samples, theory
 from taskalgebra.paper.claims.verdicts import Question
 from taskalgebra.paper.results.labels import FIXED, RANDOM
 
@@ -63,7 +63,7 @@ MAIN: tuple[Figure, ...] = (
             "Two rising, nearly straight lines of cumulative samples over 16 tasks; that of "
             "extended values is about three times as high.",
         ),
-        Question(("samples",), rooms.samples),
+        Question(("samples",), samples.samples),
     ),
     figure(
         "Figure 3b",
