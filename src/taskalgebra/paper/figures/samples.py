@@ -82,7 +82,7 @@ def _draw_tasks(axes: Axes, table: Table) -> None:
     y = -np.arange(len(tasks))
     for learner, of_tasks in steps.items():
         name, colour = LEARNERS[learner]
-        mean, width = ([getattr(of_tasks[task], f)() for task in tasks] for f in ("mean", "std"))
+        mean, width = np.array([(of_tasks[t].mean(), of_tasks[t].std()) for t in tasks]).T
         how: Any = {"fmt": "o", "ms": 5, "capsize": 2, "color": colour, "label": name}
         axes.errorbar(mean, y, xerr=width, **how)
     beside = axes.get_yaxis_transform()
