@@ -159,8 +159,8 @@ def _closeness(result: Result) -> Iterator[_Closeness]:
     runs = result.tables[f"{result.name}_runs"]
     for variant in result.table.distinct("variant"):
         rows, here = result.table.where(variant=variant), runs.where(variant=variant)
-        gaps = np.stack([here.where(task=task)["gap"] for task in rows["task"].tolist()], axis=1)
-        trapped = here.where(task=rows["task"][0])["trapped_tables"].mean() / N_TABLES
+        gaps = np.stack([here[task] for task in rows["task"].tolist()], axis=1)
+        trapped = here["trapped_tables"].mean() / N_TABLES
         yield _Closeness(variant, rows, gaps, *interval(gaps), float(trapped))
 
 

@@ -102,7 +102,7 @@ def run_variants(
     workers: int,
     progress: Progress | None,
 ) -> Result:
-    """The main table has means for each variant and task; others have single runs, and counts."""
+    """Means for each variant and task; the gaps of single runs, a column per task; counts."""
     jobs = [(v, r) for v in range(len(variants)) for r in range(protocol.runs)]
     settings = list(variants.values())
     slips = list(dict.fromkeys(setting.slip_probability for setting in settings))
@@ -124,7 +124,7 @@ def run_variants(
     optima = spread(best, range(len(variants)), workers=workers, progress=part(progress, 0.95, 1.0))
 
     counts: list[tuple[object, ...]] = []
-    runs: list[dict[str, object]] = []
+    runs: dict[tuple[int, int], dict[str, object]] = {}
     summary: list[dict[str, object]] = []
     for v, (variant, setting) in enumerate(variants.items()):
         for t, expression in enumerate(SIXTEEN):
@@ -139,21 +139,9 @@ def run_variants(
                 (float(low), float(high))
                 for low, high in map(interval, (lost, [one.episodes.failure_rate for one in here]))
             )
-            runs += [
-                {
-                    **named,
-                    "run": r,
-                    "learning_steps": one.learning_steps,
-                    "trapped_tables": one.trapped_tables,
-                    "mean": one.episodes.mean,
-                    "gap": lost[r],
-                    "wrong_goal_rate": one.episodes.rate(WRONG),
-                    "cut_off_rate": one.episodes.rate(CUT_OFF),
-                    "trapped": one.trapped,
-                    "optimal": one.optimal,
-                }
-                for r, one in enumerate(here)
-            ]
+            for r in range(protocol.runs):
+                row = runs.setdefault((v, r), _facts(variant, r, judged[v, r]))
+                row[str(expression)] = round(lost[r], 6) + 0.0  # no −0
             summary.append(
                 {
                     **named,
@@ -180,10 +168,21 @@ def run_variants(
         as_json(protocol),
         {
             name: Table.of_dicts(summary),
-            f"{name}_runs": Table.of_dicts(runs),
+            f"{name}_runs": Table.of_dicts(list(runs.values())),
             f"{name}_returns": Table.of_rows(columns, counts),
         },
     )
+
+
+def _facts(variant: str, run: int, judged: Sequence[_Judged]) -> dict[str, object]:
+    """What a row about a run begins with."""
+    return {
+        "variant": variant,
+        "run": run,
+        "learning_steps": judged[0].learning_steps,
+        "trapped_tables": judged[0].trapped_tables,
+        "optimal_tasks": sum(one.optimal for one in judged),
+    }
 
 
 def _judges(slip_probability: float) -> list[_Judge]:
