@@ -324,7 +324,7 @@ PAIRS: dict[str, Pair] = {
 }
 """What refutes each claim and what bears it out."""
 ELSEWHERE = (
-    "rooms.samples",
+    "samples.samples",
     "supplement.relaxed",
     "supplement.slips",
     "supplement.dense_composition",

@@ -14,13 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from attack.harness import Findings
-from refutations import ELSEWHERE, judge_of, judged_from, shipped
+from refutations import judge_of, judged_from, shipped
 from taskalgebra.paper.catalogue import QUESTIONS
-from taskalgebra.paper.claims.verdicts import Verdict
+from taskalgebra.paper.claims.verdicts import Claim, Verdict
 from taskalgebra.paper.results.record import Result, Table
 
 SIZES = {"ci": 400, "full": 20_000}
-OWN = [question for question in QUESTIONS if judge_of(question) not in ELSEWHERE]
 
 
 def attack(size: int, seed: int) -> Findings:
@@ -28,14 +27,14 @@ def attack(size: int, seed: int) -> Findings:
     rng = np.random.default_rng(seed)
     counts: Counter[str] = Counter()
     for _ in range(size):
-        question = OWN[rng.integers(len(OWN))]
+        question = QUESTIONS[rng.integers(len(QUESTIONS))]
         (name,) = question.needs
         kind = str(rng.choice([*DAMAGES]))
         damaged = DAMAGES[kind](shipped(name), rng)
         what = f"{kind} of {name}, judged by {judge_of(question)}"
-        before = [claim.verdict for claim in judged_from(question)]
+        before = judged_from(question)
         try:
-            after = [claim.verdict for claim in judged_from(question, damaged)]
+            found = judged_from(question, damaged)
         except (ValueError, KeyError):
             counts["refused"] += 1
             if kind == "rows in another order":
@@ -44,12 +43,17 @@ def attack(size: int, seed: int) -> Findings:
         except Exception as error:
             yield f"{what}: {error!r}"
             continue
+        after = [claim.verdict for claim in found]
         counts.update(map(str, after))
-        if kind == "rows in another order" and after != before:
-            yield f"{what}: {before} became {after}"
+        if kind == "rows in another order" and _said(found) != _said(before):
+            yield f"{what}: {_said(before)} became {_said(found)}"
         if kind in ("a number that is not finite", "no rows") and set(after) != {Verdict.FAILS}:
             yield f"{what}: {after}"
     return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(counts.items()))
+
+
+def _said(claims: list[Claim]) -> set[tuple[str, str, str]]:
+    return {(claim.where, claim.claim, str(claim.verdict)) for claim in claims}
 
 
 def _every(result: Result, change) -> Result:

@@ -300,10 +300,25 @@ def test_dense_rewards_of_several_goals_are_a_mean_over_them():
     assert pays_in(every, "bottom_left") == pytest.approx(2 + 0.025 * (1 + 2 * exp(-9) + exp(-18)))
 
 
-def test_without_a_desired_goal_nothing_is_dense():
+def test_the_dense_empty_task_has_the_bonus_of_all_goals():
+    """By hand: r_∅ = −0.1 + 0.1/4 · Σ exp(−d²/4) over (3, 3), (3, 9), (9, 3) and (9, 9)."""
     world = FourRooms(dense=True, task="false")
-    assert {pays(world, cell) for cell in FREE} == {-0.1}
-    assert {pays_in(world, goal) for goal in CENTRES} == {-0.1}
+    own = 0.025 * (1 + 2 * 0.00012340980408667956 + 1.522997974471263e-08)  # d² = 0, 36, 36, 72
+    assert [pays_in(world, goal) for goal in CENTRES] == pytest.approx([-0.1 + own] * 4, abs=1e-15)
+    assert pays(world, (9, 3)) == pytest.approx(-0.1 + own, abs=1e-15)
+    aside = exp(-1 / 4) + exp(-37 / 4) + exp(-25 / 4) + exp(-61 / 4)  # (3, 4): d² = 1, 37, 25, 61
+    assert pays(world, (3, 4), STAY) == pytest.approx(-0.1 + 0.025 * aside, abs=1e-15)
+    gate = 2 * exp(-10 / 4) + 2 * exp(-58 / 4)  # (2, 6): d² = 10, 10, 58, 58
+    assert pays(world, (2, 6), LEFT) == pytest.approx(-0.1 + 0.025 * gate, abs=1e-15)
+
+
+def test_the_bonus_of_the_empty_task_is_that_of_the_universal_one():
+    for goals in (4, 40):
+        world = FourRooms(goals, dense=True)
+        empty, universal = world.find_task("false"), world.find_task("true")
+        assert np.array_equal(empty.steps, universal.steps)
+        assert universal.goal_reward - empty.goal_reward == pytest.approx(2.1, abs=1e-15)
+        assert not world.desired_goals(empty).any() and world.desired_goals(universal).all()
 
 
 def test_a_dense_expression_is_the_dense_task_of_its_goals():

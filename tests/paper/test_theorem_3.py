@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import extended_q, extended_q_of_task
 from strategies import eighths, real_valued, spaces, two_valued
 from taskalgebra.envs.four_rooms import FourRooms
-from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.planning.exact import optimal_v, q_bar_star
 
 
 def test_theorem_3_bit_for_bit_in_four_rooms_terminal_states_included(plan_of_all, all_tasks):
@@ -111,3 +111,36 @@ def test_action_dependent_terminal_rewards_are_refused_with_their_place(space):
     finding = space.check({"odd": paid})["r(g, a) = r(g)"]
     assert not finding.holds
     assert finding.offender == {"task": "odd", "goal": "bottom_left", "action": 1}
+
+
+def test_theorem_3_holds_with_slips_and_lemma_1_does_not():
+    """Values still compose; what fails is that a task is worth what its best goal is worth."""
+    space = FourRooms(slip_probability=0.3).space
+    mdp, tasks = space.mdp, list(space.two_valued_tasks())
+    plan = q_bar_star(space, tasks)
+    values = dict(zip(tasks, plan.values, strict=True))
+    pairs = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.offset))
+    chance = np.zeros((mdp.n_states * mdp.n_actions, mdp.n_states))
+    np.add.at(chance, (pairs, mdp.successor), mdp.probability)
+
+    def iterated(task):
+        """Q̄* by plain value iteration, `[S, G, A]`."""
+        pays = np.where(np.eye(4), task.goal_reward, plan.r_bar_min)
+        v = np.zeros((mdp.n_states, mdp.n_goals))
+        for _ in range(600):
+            v[mdp.goals] = pays
+            q = task.steps[:, :, None] + (chance @ v).reshape(mdp.n_states, mdp.n_actions, -1)
+            v = q.max(axis=1)
+        q[mdp.goals] = pays[:, None]
+        return q.transpose(0, 2, 1)
+
+    expected = {task: iterated(task) for task in tasks}
+    for one, two in product(tasks[3:6], tasks):
+        for composed, task in (
+            (~values[two], ~two),
+            (values[one] | values[two], one | two),
+            (values[one] & values[two], one & two),
+        ):
+            assert np.abs(composed.table - expected[task]).max() < 1e-8
+    lost = optimal_v(space.universal) - expected[space.universal].max(axis=(1, 2))
+    assert lost.min() > -1e-8 and lost.max() > 0.01  # Lemma 1: 0

@@ -234,6 +234,16 @@ def test_the_verdict_says_which_theorems_apply(task, algebra, optimal, verdict):
     assert lines[-1].startswith(verdict)
 
 
+def test_slips_spoil_policies_and_not_values():
+    dense = np.eye(4)[DYNAMICS]
+    dense[0, 0] = [0.5, 0.5, 0.0, 0.0]
+    report = space(dense).check([[2.0, -0.1]])
+    assert not report.zero_shot_optimal
+    assert report.verdict.startswith("Values compose exactly (Theorem 3), but Lemma 1 needs")
+    report = space(dense).check([[2.0, 1.0]])  # ¬ of three values is not exact with slips
+    assert report.verdict.startswith("Theorem 3 does not apply")
+
+
 def test_a_goal_out_of_reach_does_not_spoil_the_theorems():
     dynamics = np.array([[0, 0, 2], [0, 1, 3], [2, 2, 2], [3, 3, 3]])
     assert space(dynamics).check().boolean_algebra

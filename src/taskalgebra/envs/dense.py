@@ -1,10 +1,11 @@
-"""Dense rewards (supplement): a bonus that grows near the goals that a task desires.
+"""Dense rewards (supplement): a bonus that grows near the goals of a task.
 
     r_dense(s, a) = 0.1 / |D| · Σ_{g ∈ D} exp(−|s − g|² / 4)  +  r_sparse(s, a)
 
-D are the goals that the task desires, |s − g| is the Euclidean distance of the cells.  An absorbing
-state lies on the cell of its goal, so terminal rewards are raised too.  A task that desires no goal
-has no bonus.
+The supplement writes 𝒢 for D, and lets r_sparse pay 2 in 𝒢: D are the goals that the task desires.
+M_∅ desires none, and its sum is over all goals, as in the authors' lower bound.  |s − g| is the
+Euclidean distance of the cells.  An absorbing state lies on the cell of its goal, so terminal
+rewards are raised too.
 
 The bonus belongs to the task.  Non-terminal rewards then differ between tasks, which breaks
 Assumption 1(iii) on purpose.
@@ -19,20 +20,21 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import FiniteMDP
 
 PEAK = 0.1
-"""The largest bonus: that of the cell of the only desired goal."""
+"""The largest bonus, on the cell of the only desired goal."""
 
 
 def nearness(mdp: FiniteMDP, desired: BoolArray) -> Array:
-    """[S], the bonus 0.1 / |D| · Σ_{g ∈ D} exp(−|s − g|² / 4) of each state; 0 without goals."""
+    """[S], the bonus 0.1 / |D| · Σ_{g ∈ D} exp(−|s − g|² / 4) of each state; see above for D."""
     if mdp.cells is None:
         raise ValueError(
             "dense rewards need distances, and this world has no map; make it with from_text"
         )
+    near = mdp.goals[desired] if desired.any() else mdp.goals
     bonus = np.zeros(mdp.n_states)
-    for goal in mdp.goals[desired]:
+    for goal in near:
         squared = ((mdp.cells - mdp.cells[goal]) ** 2).sum(axis=1)
         bonus += np.exp(-squared / 4)
-    return bonus * PEAK / max(1, int(desired.sum()))
+    return bonus * PEAK / near.size
 
 
 def dense_task(space: TaskSpace, desired: BoolArray, r_universal: float, r_empty: float) -> Task:

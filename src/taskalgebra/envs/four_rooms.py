@@ -83,7 +83,8 @@ class FourRooms(FiniteEnv):
             `TaskSpace`).
         r_empty: r_∅, the reward of any other goal; by default the step reward.
         slip_probability: how often a move goes to one of the other three directions.
-        dense: whether steps near desired goals pay a bonus; see above.
+        dense: whether steps near desired goals, or near any goal where none is desired, pay a
+            bonus; see above.
         shared_absorbing: whether an episode ends in every goal, or only in those that the task
             desires (see `FiniteEnv`).
         task: the task that `step` pays for: a name, an expression, or a `Task` of a world that was

@@ -75,7 +75,7 @@ def advance(
             number, s0, s1 = following(s0, s1)
             greedy = number >= epsilon
         if greedy:
-            a = np.uint64(_greedy_action(q, s, seen, n_seen))
+            a = np.uint64(_greedy_action(q, v, s, seen, n_seen))
         else:
             number, s0, s1 = following(s0, s1)
             a = np.uint64(np.int64(number * n_actions))
@@ -104,12 +104,15 @@ def advance(
                 target = reward + gamma * v[there, g]
                 if end >= 0:
                     target = goal_reward[end] if plain or seen[i] == end else r_bar_min
-                new = keep * q[here, g, a] + alpha * target
+                old, best = q[here, g, a], v[here, g]
+                new = keep * old + alpha * target
                 q[here, g, a] = new
                 settles &= keep * new + alpha * target == new  # once more would change nothing
-                best = _best(q, here, g)
-                moves |= best != v[here, g]
-                v[here, g] = best
+                if new > best:
+                    v[here, g], moves = new, True
+                elif old == best > new:  # else another action is still the best
+                    v[here, g] = _best(q, here, g)
+                    moves |= v[here, g] != best
             if testing:
                 wrong += _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
             if settles:
@@ -152,13 +155,21 @@ def _contains(seen: IntArray, n_seen: int, goal: int) -> bool:
 
 
 @kernel
-def _greedy_action(q: Array, s: int, seen: IntArray, n_seen: int) -> int:
-    """argmax_a max_{g met} Q(s, g, a); of tied actions, the first."""
-    best, chosen = -np.inf, 0
-    for a in range(q.shape[2]):
-        for i in range(n_seen):
-            if q[s, seen[i], a] > best:
-                best, chosen = q[s, seen[i], a], a
+def _greedy_action(q: Array, v: Array, s: int, seen: IntArray, n_seen: int) -> int:
+    """argmax_a max_{g met} Q(s, g, a); of tied actions, the first.
+
+    Actions are read only for goals whose V(s, g) is the best.
+    """
+    best = v[s, seen[0]]
+    for i in range(1, n_seen):
+        best = max(best, v[s, seen[i]])
+    chosen: int = q.shape[2]
+    for i in range(n_seen):
+        if v[s, seen[i]] == best:
+            for a in range(chosen):
+                if q[s, seen[i], a] == best:
+                    chosen = a
+                    break
     return chosen
 
 

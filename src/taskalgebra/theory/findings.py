@@ -77,6 +77,11 @@ class AssumptionReport(Mapping[str, Finding]):
                 "Theorem 3 applies: negation, disjunction and conjunction are optimal; "
                 "the complement laws of a Boolean algebra do not hold."
             )
+        elif all(self[name].holds for name in set(self) - {DETERMINISTIC, REACHABLE, WORTH}):
+            verdict = (
+                "Values compose exactly (Theorem 3), but Lemma 1 needs certain outcomes: composed "
+                "policies may fall short of the optimum."
+            )
         else:
             verdict = "Theorem 3 does not apply: composed policies may fall short of the optimum."
             if not self[APART].holds:

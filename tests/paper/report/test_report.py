@@ -272,6 +272,7 @@ def test_tables_of_deviations_are_tables_on_the_page(page):
         "**The network of Boxman",
         "**Bounds where tasks end in different states",
         "**Networks by touch",
+        "**Dense rewards of the empty task",
     ]
     assert len(tables) == len(items)
     for table, (intro, rows) in zip(tables, items, strict=True):

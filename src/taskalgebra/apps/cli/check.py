@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("check", "Four Rooms meets them all"),
-    ("check four-rooms --slip 0.1", "with slips, Theorem 3 does not apply"),
+    ("check four-rooms --slip 0.1", "with slips, Lemma 1 does not hold"),
     ("check maze.txt", "a map of your own"),
     (f"check {catalogue.SHIPPED[-1]}", "a video game, on one layout"),
 )

@@ -6,16 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taskalgebra.paper.claims.verdicts import FAR, Claim, Verdict, judged
 from taskalgebra.paper.results.labels import ADDED, EXTENDED, ONE_TASK, OURS, PAPER, PLAIN
 from taskalgebra.paper.results.record import Result, Table
-
-CONSTANT = 1.25
-"""A factor is constant when its largest and smallest value differ by no more than this."""
-LINEAR = 0.995
-"""R² above which a line is a good description."""
 
 
 def rewards(result: Result) -> Iterator[Claim]:
@@ -69,48 +63,6 @@ def sixteen_tasks(result: Result) -> Iterator[Claim]:
         Verdict.of(optimal, table.n_rows) if tasks == 16 else Verdict.FAILS,
         f"{table.n_rows - optimal:,} of {table.n_rows:,} policies of {tasks} tasks lose; there "
         f"are 16 tasks.",
-    )
-
-
-def _totals(result: Result, learner: str) -> NDArray[np.float64]:
-    """[tasks], the mean over runs of the samples after 1, 2, … tasks."""
-    rows = result.table.where(learner=learner)
-    per_task = rows["steps"].reshape(-1, len(rows.distinct("run"))).mean(axis=1)
-    return np.cumsum(per_task, dtype=np.float64)
-
-
-def _linearity(total: NDArray[np.float64]) -> float:
-    """R² of the best straight line through the totals."""
-    tasks = np.arange(1, total.size + 1)
-    return float(np.corrcoef(tasks, total)[0, 1] ** 2)
-
-
-def samples(result: Result) -> Iterator[Claim]:
-    """Fig. 3a: more samples for extended values, by a constant factor."""
-    plain, extended = _totals(result, PLAIN), _totals(result, EXTENDED)
-    ratio = extended / plain
-    line = min(_linearity(plain), _linearity(extended))
-    yield judged(
-        "Fig. 3a",
-        "More samples are needed to learn extended than regular value functions.",
-        f"{extended[-1]:,.0f} against {plain[-1]:,.0f} steps for 16 tasks",
-        bool((extended > plain).all()),
-        "At some number of tasks they need no more.",
-    )
-    yield judged(
-        "Fig. 3a",
-        "Both scale linearly in the number of tasks.",
-        f"R² of a line: {_linearity(plain):.4f} regular, {_linearity(extended):.4f} extended",
-        line >= LINEAR,
-        f"R² is below {LINEAR}.",
-    )
-    yield judged(
-        "Fig. 3a",
-        "They differ only by a constant factor.",
-        f"factor {ratio[-1]:.2f} after 16 tasks; between {ratio[1:].min():.2f} and "
-        f"{ratio[1:].max():.2f} after 2 to 16",
-        bool(ratio[1:].max() <= CONSTANT * ratio[1:].min()),
-        f"The largest factor is more than {CONSTANT} times the smallest.",
     )
 
 

@@ -11,6 +11,7 @@ from a result that is empty, or that holds NaN or infinities: such claims do not
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -111,7 +112,7 @@ def answer(questions: Sequence[Question], results: Mapping[str, Result]) -> list
     """The claims that can be judged from these results, in the order of the questions.
 
     Raises:
-        ValueError: a count of a result is not a number.
+        ValueError: a result lacks what a claim is judged by, or a count is not a number.
     """
     claims: list[Claim] = []
     for question in questions:
@@ -124,13 +125,15 @@ def answer(questions: Sequence[Question], results: Mapping[str, Result]) -> list
 
 def _judged(question: Question, needed: list[Result], damage: str) -> list[Claim]:
     """The claims of one question; if what it needs is damaged, none holds."""
+    names = ", ".join(question.needs)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             found = list(question.judge(*needed))
-    except (OverflowError, ValueError) as error:
-        if not damage:
-            raise
-        raise ValueError(f"{damage}; run again with --fresh") from error
+    except (ArithmeticError, LookupError, ValueError) as error:
+        why = damage or f"The result of {names} is incomplete ({error})"
+        raise ValueError(f"{why}; run again with --fresh") from error
+    if not found:
+        raise ValueError(f"The result of {names} is empty; run again with --fresh")
     if not damage:
         return found
     return [replace(claim, verdict=Verdict.FAILS, reason=f"{damage}.") for claim in found]

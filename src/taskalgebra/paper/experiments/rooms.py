@@ -37,15 +37,27 @@ def planned(task: Task) -> Array:
     return values.q_bar(np.arange(task.space.mdp.n_states))
 
 
-def optimal_actions(task: Task) -> NDArray[np.int64]:
-    """[S], a policy that is optimal from every state."""
-    return greedy(optimal_q(task)[:, None, :])
+def optimum(task: Task) -> tuple[Array, NDArray[np.int64]]:
+    """V*_M `[S]`, and actions `[S]` that are optimal from every state."""
+    q = optimal_q(task)
+    return q.max(axis=1), greedy(q[:, None, :])
 
 
-def gaps(task: Task, actions: NDArray[np.int64]) -> Array:
-    """V*_M − V^π_M of a policy `[S]`, from every start."""
-    gap: Array = (optimal_v(task) - policy_return(task, actions))[task.space.mdp.starts]
+def gaps(task: Task, actions: NDArray[np.int64], v_star: Array | None = None) -> Array:
+    """V*_M − V^π_M of a policy `[S]`, from every start; V*_M is planned unless it is given."""
+    best = optimal_v(task) if v_star is None else v_star
+    gap: Array = (best - policy_return(task, actions))[task.space.mdp.starts]
     return gap
+
+
+def has_trap(task: Task, actions: NDArray[np.int64]) -> bool:
+    """Whether a policy stands still for ever in some cell, as by STAY where there is no goal."""
+    mdp = task.space.mdp
+    here = np.arange(mdp.n_states)
+    pair = here * mdp.n_actions + actions
+    certain = mdp.offset[pair + 1] - mdp.offset[pair] == 1
+    same = mdp.successor[mdp.offset[pair]] == here
+    return bool((certain & same & ~mdp.is_goal).any())
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning, q_learning
@@ -73,20 +75,40 @@ def count_samples(
     tasks: dict[str, dict[str, Task]],
     workers: int,
     progress: Progress | None,
+    *,
+    shuffled: bool = False,
 ) -> Result:
-    """Learn the tasks of each learner from scratch in every run; one row each, in that order."""
-    settings = Settings(config.learning_rate, config.epsilon)
-    jobs = [
-        ((learner, text, run), task, optimum, seed_of(config.seed, i, t, run))
-        for i, (learner, own) in enumerate(tasks.items())
-        for t, (text, task) in enumerate(own.items())
-        for optimum in [optimal_q(task) if learner == PLAIN else planned(task)]
-        for run in range(config.runs)
-    ]
+    """Learn the tasks of each learner from scratch, one after the other; one row each.
 
-    def row(job: tuple[tuple[str, str, int], Task, Array, int]) -> tuple[object, ...]:
-        key, task, optimum, seed = job
-        return *key, config.steps(task, optimum, seed, settings)
+    Every run has its own random numbers, which belong to the position in the order, not to the
+    task.  With `shuffled` a run also has its own order, the same for both learners: what a task
+    costs is then told apart from how many were learned before.
+    """
+    settings = Settings(config.learning_rate, config.epsilon)
+    jobs: list[tuple[tuple[object, ...], Task, Array, int]] = []
+    for i, (learner, own) in enumerate(tasks.items()):
+        optima = [optimal_q(task) if learner == PLAIN else planned(task) for task in own.values()]
+        known = list(zip(own, own.values(), optima, strict=True))
+        orders = [_order(config.seed, run, len(known), shuffled) for run in range(config.runs)]
+        for position in range(len(known)):
+            for run, order in enumerate(orders):
+                text, task, optimum = known[order[position]]
+                seed = seed_of(config.seed, i, position, run)
+                jobs.append(((learner, text, run, position), task, optimum, seed))
+
+    def row(job: tuple[tuple[object, ...], Task, Array, int]) -> tuple[object, ...]:
+        (*key, position), task, optimum, seed = job
+        steps = config.steps(task, optimum, seed, settings)
+        return (*key, steps, position) if shuffled else (*key, steps)
 
     rows = spread(row, jobs, workers=workers, progress=progress)
-    return Result.of_rows(name, config, ("learner", "task", "run", "steps"), rows)
+    columns = ("learner", "task", "run", "steps", "position")
+    return Result.of_rows(name, config, columns if shuffled else columns[:-1], rows)
+
+
+def _order(seed: int, run: int, n_tasks: int, shuffled: bool) -> list[int]:
+    """The order in which a run learns its tasks."""
+    if not shuffled:
+        return list(range(n_tasks))
+    order: list[int] = np.random.default_rng(seed_of(seed, run)).random(n_tasks).argsort().tolist()
+    return order

@@ -7,10 +7,17 @@ is judged in one way: sparse rewards, all four goals absorbing, random starts, a
 A failure is an episode that is cut off or ends in a wrong goal.  With many slips the *optimal*
 policy fails too: from far away a wrong goal nearby is cheaper than the way to the right one.  Its
 failure rate stands beside that of the composed policy.
+
+A policy has a *trap* where it stands still for ever outside goals.  With a constant learning rate
+below 1 the values of a slippery world never come to rest.  Q̄(s, g, STAY) is what V̄(s, g) was a few
+visits ago, less one step: where V̄ has just fallen by more than that, STAY looks best.
+
+Intervals are of the mean over runs (`taskalgebra.paper.results.resampling`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -30,13 +37,14 @@ from taskalgebra.paper.experiments.rooms import (
     Learning,
     Setting,
     gaps,
+    has_trap,
     marks,
-    optimal_actions,
+    optimum,
 )
 from taskalgebra.paper.results.labels import COMPOSED, OPTIMAL
 from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.planning.exact import optimal_v
+from taskalgebra.paper.results.resampling import interval
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import compose
@@ -46,29 +54,44 @@ from taskalgebra.theory.values import compose
 class Protocol(Learning):
     """How much to learn and how long to judge."""
 
-    runs: int = 5
-    """How often everything is learned from scratch; the paper does not say, and shows one."""
+    runs: int = 60
+    """How often everything is learned from scratch; the paper does not say."""
     evaluation_episodes: int = 100_000
-    """Episodes to judge each composed policy by, in each run."""
+    """Episodes to judge each task by, shared among the runs and rounded up."""
     max_steps: int = 100
     """Evaluation episodes are cut off after this many steps."""
     seed: int = 0
     """Of all random numbers."""
 
-    def play(self, task: Task, actions: NDArray[np.int64], *seeds: int) -> Episodes:
+    @property
+    def episodes_of_a_run(self) -> int:
+        """Episodes to judge the policy of one run by."""
+        return math.ceil(self.evaluation_episodes / self.runs)
+
+    def play(self, task: Task, actions: NDArray[np.int64], episodes: int, *seeds: int) -> Episodes:
         """The episodes by which a policy is judged."""
         return play(
             task,
             actions,
-            episodes=self.evaluation_episodes,
+            episodes=episodes,
             max_steps=self.max_steps,
             seed=seed_of(self.seed, *seeds),
         )
 
 
+class _Judge(NamedTuple):
+    """One of the 16 sparse tasks, all four goals absorbing, and its optimum."""
+
+    task: Task
+    v_star: Array  # [S]
+    best: NDArray[np.int64]  # [S], optimal actions
+
+
 class _Judged(NamedTuple):
     episodes: Episodes
     learning_steps: int
+    trapped_tables: int  # of the four learned ones
+    trapped: bool
     optimal: bool
 
 
@@ -79,47 +102,46 @@ def run_variants(
     workers: int,
     progress: Progress | None,
 ) -> Result:
-    """The main table has means for each variant and task; others have single runs, and counts."""
+    """Means for each variant and task; the gaps of single runs, a column per task; counts."""
     jobs = [(v, r) for v in range(len(variants)) for r in range(protocol.runs)]
     settings = list(variants.values())
-    judges = {s.slip_probability: _judges(s.slip_probability) for s in settings}
+    slips = list(dict.fromkeys(setting.slip_probability for setting in settings))
+    judges = dict(zip(slips, spread(_judges, slips, workers=workers), strict=True))
 
     def one_run(job: tuple[int, int]) -> list[_Judged]:
         v, r = job
         return _one_run(settings[v], protocol, (v, r), judges[settings[v].slip_probability])
 
     def best(v: int) -> list[Episodes]:
-        tasks = [task for task, _ in judges[settings[v].slip_probability]]
-        return [protocol.play(task, optimal_actions(task), 2, v, t) for t, task in enumerate(tasks)]
+        episodes = protocol.episodes_of_a_run * protocol.runs
+        return [
+            protocol.play(judge.task, judge.best, episodes, 2, v, t)
+            for t, judge in enumerate(judges[settings[v].slip_probability])
+        ]
 
-    found = spread(one_run, jobs, workers=workers, progress=part(progress, 0.0, 0.9))
+    found = spread(one_run, jobs, workers=workers, progress=part(progress, 0.0, 0.95))
     judged = dict(zip(jobs, found, strict=True))
-    optima = spread(best, range(len(variants)), workers=workers, progress=part(progress, 0.9, 1.0))
+    optima = spread(best, range(len(variants)), workers=workers, progress=part(progress, 0.95, 1.0))
 
     counts: list[tuple[object, ...]] = []
-    runs: list[dict[str, object]] = []
+    runs: dict[tuple[int, int], dict[str, object]] = {}
     summary: list[dict[str, object]] = []
     for v, (variant, setting) in enumerate(variants.items()):
         for t, expression in enumerate(SIXTEEN):
-            task, v_star = judges[setting.slip_probability][t]
+            task, v_star, _ = judges[setting.slip_probability][t]
             here = [judged[v, r][t] for r in range(protocol.runs)]
             pooled = reduce(Episodes.add, (one.episodes for one in here))
             named = {"variant": variant, "task": str(expression)}
             for policy, episodes in ((COMPOSED, pooled), (OPTIMAL, optima[v][t])):
                 counts += [(*named.values(), policy, *row) for row in _counted(episodes)]
-            runs += [
-                {
-                    **named,
-                    "run": r,
-                    "learning_steps": one.learning_steps,
-                    "mean": one.episodes.mean,
-                    "gap": one.episodes.mean_of(v_star) - one.episodes.mean,
-                    "wrong_goal_rate": one.episodes.rate(WRONG),
-                    "cut_off_rate": one.episodes.rate(CUT_OFF),
-                    "optimal": one.optimal,
-                }
-                for r, one in enumerate(here)
-            ]
+            lost = [one.episodes.mean_of(v_star) - one.episodes.mean for one in here]
+            gap, failing = (
+                (float(low), float(high))
+                for low, high in map(interval, (lost, [one.episodes.failure_rate for one in here]))
+            )
+            for r in range(protocol.runs):
+                row = runs.setdefault((v, r), _facts(variant, r, judged[v, r]))
+                row[str(expression)] = round(lost[r], 6) + 0.0  # no −0
             summary.append(
                 {
                     **named,
@@ -127,10 +149,15 @@ def run_variants(
                     "mean": pooled.mean,
                     "optimum": float(v_star[task.space.mdp.starts].mean()),
                     "gap": pooled.mean_of(v_star) - pooled.mean,
+                    "gap_low": gap[0],
+                    "gap_high": gap[1],
                     "failure_rate": pooled.failure_rate,
+                    "failure_low": failing[0],
+                    "failure_high": failing[1],
                     "wrong_goal_rate": pooled.rate(WRONG),
                     "cut_off_rate": pooled.rate(CUT_OFF),
                     "optimum_failure_rate": optima[v][t].failure_rate,
+                    "trapped_runs": sum(one.trapped for one in here),
                     "optimal_runs": sum(one.optimal for one in here),
                     "runs": len(here),
                 }
@@ -141,21 +168,31 @@ def run_variants(
         as_json(protocol),
         {
             name: Table.of_dicts(summary),
-            f"{name}_runs": Table.of_dicts(runs),
+            f"{name}_runs": Table.of_dicts(list(runs.values())),
             f"{name}_returns": Table.of_rows(columns, counts),
         },
     )
 
 
-def _judges(slip_probability: float) -> list[tuple[Task, Array]]:
-    """The 16 sparse tasks, all four goals absorbing, and V* of each."""
+def _facts(variant: str, run: int, judged: Sequence[_Judged]) -> dict[str, object]:
+    """What a row about a run begins with."""
+    return {
+        "variant": variant,
+        "run": run,
+        "learning_steps": judged[0].learning_steps,
+        "trapped_tables": judged[0].trapped_tables,
+        "optimal_tasks": sum(one.optimal for one in judged),
+    }
+
+
+def _judges(slip_probability: float) -> list[_Judge]:
     world = FourRooms(slip_probability=slip_probability)
     tasks = [world.find_task(expression) for expression in SIXTEEN]
-    return [(task, optimal_v(task)) for task in tasks]
+    return [_Judge(task, *optimum(task)) for task in tasks]
 
 
 def _one_run(
-    setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[tuple[Task, Array]]
+    setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[_Judge]
 ) -> list[_Judged]:
     """Learn the four tables of one run, and judge the 16 policies that follow from them."""
     runs = [
@@ -165,11 +202,14 @@ def _one_run(
     *base, universal, empty = (run.q for run in runs)
     tables, bounds = dict(zip(BASE, base, strict=True)), Bounds(universal, empty)
     steps = sum(run.n_steps for run in runs)
+    trapped_tables = sum(has_trap(judges[0].task, greedy(run.q)) for run in runs)
     judged = []
-    for t, (expression, (task, _)) in enumerate(zip(SIXTEEN, judges, strict=True)):
+    for t, (expression, (task, v_star, _)) in enumerate(zip(SIXTEEN, judges, strict=True)):
         actions = greedy(compose(expression, tables, bounds))
-        episodes = protocol.play(task, actions, 1, *job, t)
-        judged.append(_Judged(episodes, steps, bool((gaps(task, actions) <= EXACT).all())))
+        episodes = protocol.play(task, actions, protocol.episodes_of_a_run, 1, *job, t)
+        trapped = has_trap(task, actions)
+        optimal = bool((gaps(task, actions, v_star) <= EXACT).all())
+        judged.append(_Judged(episodes, steps, trapped_tables, trapped, optimal))
     return judged
 
 

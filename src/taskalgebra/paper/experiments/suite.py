@@ -65,7 +65,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("optimal_forty", 5),
         Experiment("algorithm", 1),
         Experiment("relaxed", 4),
-        Experiment("slips", 16),
+        Experiment("slips", 30),
         Experiment("baselines", 10),
         Experiment("boxman.values", 1, skilled=True),
         Experiment("boxman.trajectories", 3, skilled=True),

@@ -1,7 +1,8 @@
 """The supplement's box plots: assumptions dropped one by one, and slips.
 
 A panel per variant, with a pair of boxes per task: the composed and the optimal policy.  Red means
-worse than the optimal policy by more than the cost of a step, or failing more often than it does.
+worse than the optimal policy by more than the cost of a step, or failing more often than it does;
+the interval of what is lost is red where it lies above the cost of a step.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def draw(result: Result) -> Figure:
     }
     summary, returns = result.table, result.tables[f"{result.name}_returns"]
     variants = summary.distinct("variant")
-    figure = new_figure(16, 4.8 * len(variants) + 0.9, w_pad=0.12, h_pad=0.06)
-    grid = figure.add_gridspec(2 * len(variants), 1, height_ratios=[3.2, 1.3] * len(variants))
+    figure = new_figure(16, 5.2 * len(variants) + 0.9, w_pad=0.12, h_pad=0.06)
+    grid = figure.add_gridspec(2 * len(variants), 1, height_ratios=[3.2, 1.9] * len(variants))
     lowest, highest = float(returns["return"].min()), float(returns["return"].max())
     policies = ((COMPOSED, -0.18, BLUE), (OPTIMAL, 0.18, LIGHT))
     for i, variant in enumerate(variants):
@@ -93,9 +94,13 @@ def _stretched(value: NDArray[Any]) -> NDArray[Any]:
 
 def _numbers(row: dict[str, Any]) -> dict[str, tuple[str, bool]]:
     failing = row["failure_rate"] > row["optimum_failure_rate"]
+    lost = (row["gap_low"], row["gap_high"])
+    least, most = ("0" if row["optimal_runs"] == row["runs"] else f"{x:z.3f}" for x in lost)
     return {
         "mean": (f"{row['mean']:.3f}", row["gap"] > STEP),
         "optimum": (f"{row['optimum']:.3f}", False),
+        "loss, 95 %: from": (least, row["gap_low"] > STEP),
+        "to": (most, row["gap_low"] > STEP),
         "failures": (percent(row["failure_rate"]), failing),
         "of the optimum": (percent(row["optimum_failure_rate"]), False),
     }

@@ -31,22 +31,69 @@ MARKS = {
 
 @styled
 def draw(result: Result, ours: Result | None = None) -> Figure:
-    """Cumulative samples over tasks, for both learners.
+    """Cumulative samples over tasks, for both learners, and a second panel.
 
     Args:
         result: of the experiment `samples`, or of `forty_goals`.
         ours: for 40 goals, of the experiment `efficient`: environment steps until all 2^40 tasks
             are mastered, for each idea of ours; drawn in its own panel and labelled as ours.
+            For 16 tasks, the second panel has the samples of each task.
     """
-    figure = new_figure(6.4, 4.4) if ours is None else new_figure(15.5, 5.8)
-    axes = figure.add_subplot(1, 1 if ours is None else 2, 1)
+    forty = result.name == "forty_goals"
+    size = (6.4, 4.4) if forty else (13.0, 5.2)
+    figure = new_figure(*size) if ours is None else new_figure(15.5, 5.8)
+    n_panels = 1 if forty and ours is None else 2
+    axes = figure.add_subplot(1, n_panels, 1)
+    if not forty:
+        _draw_orders(axes, result.table)
     _draw_learners(axes, result.table)
-    what = "40 goals" if result.name == "forty_goals" else "Learning all 16 tasks"
+    what = "40 goals" if forty else "Learning all 16 tasks"
     axes.set_title(f"{what}, mean ± s.d. of {result.config['runs']} runs")
     axes.legend(loc="upper left")
     if ours is not None:
         _draw_ours(figure.add_subplot(1, 2, 2), result.table, ours.table)
+    elif not forty:
+        _draw_tasks(figure.add_subplot(1, 2, 2), result.table)
     return figure
+
+
+def _draw_orders(axes: Axes, table: Table) -> None:
+    """What the total can be in other orders of the tasks: cheap ones first, dear ones first."""
+    for learner in table.distinct("learner"):
+        rows = table.where(learner=learner)
+        means = [rows.where(task=task)["steps"].mean() for task in rows.distinct("task")]
+        low, high = np.cumsum(np.sort(means)), np.cumsum(np.sort(means)[::-1])
+        _, colour = LEARNERS[learner]
+        axes.fill_between(np.arange(1, low.size + 1), low, high, color=colour, alpha=0.2, lw=0)
+
+
+def _draw_tasks(axes: Axes, table: Table) -> None:
+    """The samples of each task for both learners, by the factor between them."""
+    steps = {
+        learner: {task: rows.where(task=task)["steps"] for task in rows.distinct("task")}
+        for learner in table.distinct("learner")
+        for rows in [table.where(learner=learner)]
+    }
+    factor = {
+        task: extended.mean() / steps[PLAIN][task].mean()
+        for task, extended in steps[EXTENDED].items()
+    }
+    tasks = sorted(factor, key=lambda task: -factor[task])
+    y = -np.arange(len(tasks))
+    for learner, of_tasks in steps.items():
+        name, colour = LEARNERS[learner]
+        mean, width = np.array([(of_tasks[t].mean(), of_tasks[t].std()) for t in tasks]).T
+        how: Any = {"fmt": "o", "ms": 5, "capsize": 2, "color": colour, "label": name}
+        axes.errorbar(mean, y, xerr=width, **how)
+    beside = axes.get_yaxis_transform()
+    for position, task in zip(y.tolist(), tasks, strict=True):
+        axes.text(1.02, position, f"{factor[task]:.2f}", transform=beside, va="center")
+    axes.text(1.02, 1, "factor", transform=beside, va="center")
+    axes.set_yticks(y, tasks, fontsize=9)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("environment steps to learn a task")
+    axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
+    axes.set_title(f"Each task, mean ± s.d. of {len(steps[PLAIN][tasks[0]])} runs")
 
 
 def _cumulative(table: Table, learner: str) -> tuple[np.ndarray, np.ndarray]:
