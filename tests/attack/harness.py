@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = ("server",)
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"
 MOST_SHOWN = 20

@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from taskalgebra.apps.playground.app import create_app
+from taskalgebra.apps.playground.connection import MAX_CONNECTIONS, Connection
 from taskalgebra.apps.playground.presets import presets
 from taskalgebra.apps.playground.schema import SolveRequest
 from taskalgebra.apps.playground.solving import SkillsCache, solve
@@ -45,13 +46,15 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
             yield
 
         try:
+            _allow_connections()
             _warm_up()
             # Imported modules stay: if the collector skips them, the first request takes 40 ms
             # rather than 140.
             gc.freeze()
             config = uvicorn.Config(
                 create_app(lifespan),
-                log_level="warning",
+                http=Connection,
+                log_level="error",  # mistakes of clients are told to them, not to the terminal
                 access_log=False,
                 server_header=False,
                 ws="none",
@@ -60,6 +63,19 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # Ctrl-C stops the server, also before it listens for it
+
+
+def _allow_connections() -> None:
+    """Let this process hold as many files open as its connections need, if it may."""
+    try:
+        import resource
+    except ImportError:  # on Windows, there is no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def _warm_up() -> None:
