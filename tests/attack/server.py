@@ -21,7 +21,7 @@ from pathlib import Path
 
 SIZES = {"ci": 60, "full": 1_000}
 LONG = 500
-SOAK = {False: 5.0, True: 600.0}
+SOAK = {False: 3.0, True: 600.0}
 """Seconds of mixed traffic after the batches, by whether the size is a long one."""
 BATCH = 20
 PATIENCE = 5.0

@@ -96,7 +96,7 @@ def _too_large() -> RefusedError:
 def _check_head(scope: Scope) -> None:
     parts = [scope["path"].encode(), scope["query_string"]]
     parts += [part for pair in scope["headers"] for part in pair]
-    if sum(map(len, parts)) > MAX_HEAD:
+    if sum(map(len, parts)) + 4 * len(scope["headers"]) > MAX_HEAD:  # each with ": " and an end
         raise RefusedError(f"the head of the request is larger than {MAX_HEAD:,} bytes", status=431)
 
 
