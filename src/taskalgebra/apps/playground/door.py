@@ -94,6 +94,8 @@ def _too_large() -> RefusedError:
 
 
 def _check_head(scope: Scope) -> None:
+    if "\0" in scope["path"]:  # no file can be named so, and not every version of starlette says so
+        raise RefusedError(f"there is nothing at {scope['path'][:60]!r}", status=404)
     parts = [scope["path"].encode(), scope["query_string"]]
     parts += [part for pair in scope["headers"] for part in pair]
     if sum(map(len, parts)) + 4 * len(scope["headers"]) > MAX_HEAD:  # each with ": " and an end
