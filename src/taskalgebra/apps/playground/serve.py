@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -60,9 +61,18 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
                 ws="none",
                 timeout_graceful_shutdown=PATIENCE,
             )
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # Ctrl-C stops the server, also before it listens for it
+
+
+class _Server(uvicorn.Server):
+    """A server that gives up in silence what is under way when it is stopped."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; uvicorn would log every request that it cancels as a failure."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
 
 
 def _allow_connections() -> None:
