@@ -172,14 +172,30 @@ def test_what_is_not_http_gets_an_answer_of_the_same_shape(server):
     assert json.loads(got.partition(b"\r\n\r\n")[2])["error"]["message"]
 
 
-def test_the_longest_mute_connection_makes_room(server):
+def test_the_longest_mute_connection_makes_room(server, monkeypatch):
+    monkeypatch.setattr(connection, "REQUEST_SECONDS", 60)
     with ExitStack() as stack:
-        mute = [stack.enter_context(opened(server)) for _ in range(8)]
+        first = stack.enter_context(opened(server))
+        until(lambda: len(server.server_state.connections) == 1)
+        time.sleep(0.05)  # clocks of event loops count milliseconds
+        for _ in range(7):
+            stack.enter_context(opened(server))
         until(lambda: len(server.server_state.connections) == 8)
-        time.sleep(0.2)
+        until(lambda: all(c._settled for c in list(server.server_state.connections)))
         assert answer(server, HEALTH).startswith(b"HTTP/1.1 200")
-        mute[0].settimeout(0.2)
-        assert rest(mute[0]) == b""
+        assert rest(first) == b""
+        assert len(server.server_state.connections) <= 8
+
+
+def test_who_comes_to_a_full_house_of_newcomers_is_turned_away(server, monkeypatch):
+    monkeypatch.setattr(connection, "REQUEST_SECONDS", 60)
+    monkeypatch.setattr(connection, "SETTLED", 600)
+    with ExitStack() as stack:
+        early = [stack.enter_context(opened(server)) for _ in range(8)]
+        until(lambda: len(server.server_state.connections) == 8)
+        assert answer(server, HEALTH) == b""
+        early[0].sendall(HEALTH)
+        assert early[0].recv(100).startswith(b"HTTP/1.1 200")
 
 
 def asked(world):

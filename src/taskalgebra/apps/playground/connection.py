@@ -44,15 +44,17 @@ class Connection(HttpToolsProtocol):
         self._arriving: TimerHandle | None = None
         self._unread: TimerHandle | None = None
         self._since = self.loop.time()
+        self._settled = False
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Start the clock, and make room if there are too many."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # every byte that the client has not taken counts
         self._arriving = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
+        # Between two clocks the loop reads what has arrived, however late it is.
+        self.loop.call_later(SETTLED, lambda: self.loop.call_later(SETTLED / 10, self._settle))
         if len(self.connections) > MAX_CONNECTIONS:
-            settled = self._since - SETTLED
-            self._cut_off([one for one in self._all() if one._waits and one._since < settled])
+            self._cut_off([one for one in self._all() if one._waits and one._settled])
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clocks."""
@@ -117,6 +119,9 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What is not HTTP gets an answer of the same shape as other mistakes."""
         self._refuse(400, "the request is not HTTP/1.1")
+
+    def _settle(self) -> None:
+        self._settled = True
 
     def _arrived(self) -> None:
         if self._arriving is not None:
