@@ -2,14 +2,16 @@
 # make test   install into .venv and run everything that CI runs
 # make docs   install into .venv and build the documentation
 # make bench  install into .venv and measure the speed claims (not part of CI)
+# make test-lowest install the lowest declared versions into .venv-lowest and run the tests (not part of CI)
 # make attack install into .venv and try to break it, at full size (not part of CI)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test docs bench attack format clean
+.PHONY: demo test test-lowest docs bench attack format clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m taskalgebra.apps.demo
@@ -21,6 +23,10 @@ test: $(VENV)/installed-test
 	$(BIN)/lint-imports
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-lowest: $(LOWEST)/installed
+	# Old dependencies beside new ones of theirs give warnings that are not ours.
+	$(LOWEST)/bin/python -m pytest --numprocesses 2 --dist loadfile -W default
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/docs
@@ -55,5 +61,12 @@ $(VENV)/installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable ".[test,bench]"
 	touch $@ $(VENV)/installed
 
+$(LOWEST)/installed: pyproject.toml constraints.txt tests/lowest.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tests/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet \
+		--constraint $(LOWEST)/lowest.txt --editable ".[test]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

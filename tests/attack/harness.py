@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
 
-NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds", "folders", "kills")
+NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds", "folders", "kills", "server")
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"
 MOST_SHOWN = 20

@@ -124,7 +124,7 @@ class OpenEnv(GoalEnv):
 
 
 @final
-class PaysTask(VectorWrapper[Any, Any, Any, Any, Any]):
+class PaysTask(VectorWrapper):
     """Copies of an environment that pay for a task, and truncate episodes that are too long."""
 
     def __init__(self, env: Copies, task: Task, max_episode_steps: int | None = None) -> None:

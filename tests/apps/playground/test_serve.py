@@ -141,6 +141,28 @@ def test_an_open_connection_does_not_keep_it_running():
     process.communicate()
 
 
+LARGE = {
+    "map": ["." * 128] * 128,
+    "goals": [{"name": f"g{i}", "cell": [i, i]} for i in range(64)],
+    "tasks": [{"name": f"t{k}", "goals": ["g1"]} for k in range(6)],
+}
+BODY = json.dumps({"world": LARGE, "expression": "t0", "slices": True}).encode()
+
+
+@pytest.mark.parametrize("request_", [posted(BODY)[:-1], posted(BODY)], ids=["arriving", "planned"])
+def test_what_is_under_way_when_it_is_stopped_is_given_up_in_silence(request_):
+    process, number = start()
+    clients = [socket.create_connection(("127.0.0.1", number), timeout=30) for _ in range(8)]
+    for client in clients:
+        client.sendall(request_)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    for client in clients:
+        client.close()
+    assert process.returncode == 0 and err == ""
+
+
 def test_a_taken_port_is_named(port):
     done = subprocess.run([*PLAY, str(port)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and not done.stdout

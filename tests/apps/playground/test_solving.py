@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import deque
 
@@ -236,3 +237,30 @@ def test_the_presets_are_the_worlds_of_the_paper(presets):
     assert [task["name"] for task in small["tasks"]] == ["top", "left"]
     assert small["tasks"][0]["goals"] == ["top_left", "top_right"]
     assert len(large["tasks"]) == 6
+
+
+def test_the_limit_of_the_cache_holds_for_worlds_planned_meanwhile_and_for_large_ones(monkeypatch):
+    from taskalgebra.apps.playground import solving
+    from taskalgebra.apps.playground.schema import WorldDocument
+
+    def document(name):
+        world = CORRIDOR | {"tasks": [{"name": name, "goals": []}]}
+        return WorldDocument.model_validate_json(json.dumps(world))
+
+    measured = solving.SkillsCache()
+    measured.skills(document("any"))
+    size = measured._kept.popitem()[1][1]
+    cache, plan, inside = solving.SkillsCache(int(1.5 * size)), solving.plan, []
+
+    def interrupted(one):
+        if not inside:
+            inside.append(one)
+            cache.skills(document("meanwhile"))  # as another thread would
+        return plan(one)
+
+    monkeypatch.setattr(solving, "plan", interrupted)
+    cache.skills(document("first"))
+    assert sum(n for _, n in cache._kept.values()) <= 1.5 * size
+    tiny = solving.SkillsCache(size - 1)
+    tiny.skills(document("first"))
+    assert not tiny._kept

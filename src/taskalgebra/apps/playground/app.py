@@ -18,7 +18,7 @@ from starlette.types import Lifespan
 
 from taskalgebra import __version__
 from taskalgebra.apps.playground import schema
-from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal
+from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal, still_there
 from taskalgebra.apps.playground.presets import game, presets
 from taskalgebra.apps.playground.refusals import RefusedError, read
 from taskalgebra.apps.playground.schema import ErrorAnswer
@@ -60,6 +60,7 @@ def _add_routes(app: FastAPI) -> None:
         world = asked.world
         if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
             async with large_turn:
+                await still_there(request)
                 return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
         return Response(solve(asked, cache), media_type=JSON)
 
@@ -68,6 +69,7 @@ def _add_routes(app: FastAPI) -> None:
         """Play an episode of a game with shipped networks; the first takes some seconds."""
         asked = read(await json_body(request), game.EpisodeRequest)
         async with game_turn:
+            await still_there(request)
             return Response(await run_in_threadpool(game.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)

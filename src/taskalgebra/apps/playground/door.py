@@ -10,10 +10,11 @@ from __future__ import annotations
 import orjson
 from fastapi import Request, Response
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from taskalgebra.apps.playground.refusals import RefusedError
-from taskalgebra.apps.playground.schema import MAX_BODY
+from taskalgebra.apps.playground.schema import MAX_BODY, MAX_HEAD
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 JSON = "application/json"
@@ -69,6 +70,7 @@ class Door:
 
         headers = Headers(scope=scope)
         try:
+            _check_head(scope)
             _check_host(headers)
             length = headers.get("content-length", "")
             if length.isdecimal() and int(length[:20]) > MAX_BODY:
@@ -78,6 +80,8 @@ class Door:
             return
         try:
             await self.app(scope, limited, marked)
+        except ClientDisconnect:
+            pass  # nobody is left to answer, and nothing is wrong here
         except Exception as error:
             if not answering:
                 sentence = f"the server failed with {type(error).__name__}; see its terminal"
@@ -87,6 +91,15 @@ class Door:
 
 def _too_large() -> RefusedError:
     return RefusedError(f"the request is larger than {MAX_BODY:,} bytes", status=413)
+
+
+def _check_head(scope: Scope) -> None:
+    if "\0" in scope["path"]:  # no file can be named so, and not every version of starlette says so
+        raise RefusedError(f"there is nothing at {scope['path'][:60]!r}", status=404)
+    parts = [scope["path"].encode(), scope["query_string"]]
+    parts += [part for pair in scope["headers"] for part in pair]
+    if sum(map(len, parts)) + 4 * len(scope["headers"]) > MAX_HEAD:  # each with ": " and an end
+        raise RefusedError(f"the head of the request is larger than {MAX_HEAD:,} bytes", status=431)
 
 
 def _check_host(headers: Headers) -> None:
@@ -107,6 +120,12 @@ async def json_body(request: Request) -> bytes:
     if given.partition(";")[0].strip().lower() != JSON:
         raise RefusedError(f"the content type is {given[:60]!r}, expected {JSON!r}", status=415)
     return await request.body()
+
+
+async def still_there(request: Request) -> None:
+    """Do no work for a client that has gone away while it waited for its turn."""
+    if await request.is_disconnected():
+        raise ClientDisconnect
 
 
 def refusal(error: RefusedError) -> Response:

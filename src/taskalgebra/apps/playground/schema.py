@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MAX_BODY = 1_000_000
 """Bytes of a request."""
+MAX_HEAD = 2**16
+"""Bytes of its head: the path and all headers."""
 MAX_SIDE = 128
 """Rows, and columns, of a map."""
 MAX_GOALS = 64

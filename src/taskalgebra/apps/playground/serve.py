@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from taskalgebra.apps.playground.app import create_app
+from taskalgebra.apps.playground.connection import MAX_CONNECTIONS, Connection
 from taskalgebra.apps.playground.presets import presets
 from taskalgebra.apps.playground.schema import SolveRequest
 from taskalgebra.apps.playground.solving import SkillsCache, solve
@@ -45,21 +47,45 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
             yield
 
         try:
+            _allow_connections()
             _warm_up()
             # Imported modules stay: if the collector skips them, the first request takes 40 ms
             # rather than 140.
             gc.freeze()
             config = uvicorn.Config(
                 create_app(lifespan),
-                log_level="warning",
+                http=Connection,
+                log_level="error",  # mistakes of clients are told to them, not to the terminal
                 access_log=False,
                 server_header=False,
                 ws="none",
                 timeout_graceful_shutdown=PATIENCE,
             )
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # Ctrl-C stops the server, also before it listens for it
+
+
+class _Server(uvicorn.Server):
+    """A server that gives up in silence what is under way when it is stopped."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; uvicorn would log every request that it cancels as a failure."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
+def _allow_connections() -> None:
+    """Let this process hold as many files open as its connections need, if it may."""
+    try:
+        import resource
+    except ImportError:  # on Windows, there is no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def _warm_up() -> None:

@@ -22,8 +22,9 @@ from taskalgebra.arrays import Array
 
 DECIMALS = 10
 """Of values in answers: enough for any reward, and 1.1 is not 1.0999999999999999."""
-CACHE_BYTES = 256 * 2**20
-"""Memory for skills: about fifty worlds of 60 × 60 cells, 8 goals and 3 tasks."""
+CACHE_BYTES = 320 * 2**20
+"""Memory for skills: one world of the largest size, which takes 293 MiB, or some seventy of 60 × 60
+cells, 8 goals and 3 tasks."""
 
 
 def plan(document: WorldDocument) -> ta.Skills:
@@ -158,10 +159,16 @@ class SkillsCache:
         # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
         n_tables = len(document.goals) * (len(document.tasks) + 3) + 5
         n_bytes = 8 * 5 * _n_states(document) * n_tables
-        with self._lock:  # forget the oldest worlds before planning, so that the limit holds
+        self._make_room(n_bytes)  # before planning, so that the limit holds
+        skills = plan(document)
+        self._make_room(n_bytes)  # others may have been planned meanwhile, on another thread
+        with self._lock:
+            if n_bytes <= self._n_bytes:
+                self._kept[key] = skills, n_bytes
+        return skills
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Forget the oldest worlds until there is room for another."""
+        with self._lock:
             while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
                 self._kept.popitem(last=False)
-        skills = plan(document)
-        with self._lock:
-            self._kept[key] = skills, n_bytes
-        return skills
