@@ -7,6 +7,7 @@ itself, so that the page shows Theorem 3 rather than assumes it.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import OrderedDict
 from threading import Lock
@@ -25,6 +26,9 @@ DECIMALS = 10
 CACHE_BYTES = 320 * 2**20
 """Memory for skills: one world of the largest size, which takes 293 MiB, or some seventy of 60 × 60
 cells, 8 goals and 3 tasks."""
+
+COLLECTED_BYTES = 32 * 2**20
+"""Memory of forgotten worlds that calls for the collector."""
 
 
 def plan(document: WorldDocument) -> ta.Skills:
@@ -146,6 +150,7 @@ class SkillsCache:
         """Start empty."""
         self._n_bytes = n_bytes
         self._kept: OrderedDict[str, tuple[ta.Skills, int]] = OrderedDict()
+        self._forgotten = 0  # bytes of worlds that are not cached any more
         self._lock = Lock()
 
     def skills(self, document: WorldDocument) -> ta.Skills:
@@ -168,7 +173,15 @@ class SkillsCache:
         return skills
 
     def _make_room(self, n_bytes: int) -> None:
-        """Forget the oldest worlds until there is room for another."""
+        """Forget the oldest worlds until there is room for another.
+
+        A task space and its tasks know each other, so that only the collector frees their tables.
+        It counts objects, not bytes, and would wait for long.
+        """
         with self._lock:
             while self._kept and n_bytes + sum(n for _, n in self._kept.values()) > self._n_bytes:
-                self._kept.popitem(last=False)
+                self._forgotten += self._kept.popitem(last=False)[1][1]
+            due = self._forgotten > COLLECTED_BYTES
+            self._forgotten = 0 if due else self._forgotten
+        if due:
+            gc.collect()
