@@ -187,8 +187,9 @@ def test_a_read_only_installation_without_a_home_compiles_without_a_cache(place)
     if ROOT and not shutil.which("setpriv"):
         pytest.skip("for root, nothing is read-only")
     for above in place.parents:
-        if above.name.startswith("pytest-"):
-            above.chmod(above.stat().st_mode | 0o055)
+        above.chmod(above.stat().st_mode | 0o055)
+        if above.name.startswith("pytest-of-"):
+            break
     place.chmod(0o555)
     nowhere = {"HOME": "/nonexistent", "XDG_CACHE_HOME": "/nonexistent", "NUMBA_CACHE_DIR": ""}
     try:

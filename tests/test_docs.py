@@ -108,7 +108,7 @@ def test_the_site_builds_without_warnings_and_its_tutorials_end_as_they_say(site
 
     assert "16 of 16 are optimal from every start" in shown("four-rooms")
     assert "return 1.451 (optimal 1.451), success 100.0 %" in shown("four-rooms")
-    assert shown("own-world").count("\nholds  ") == 8
+    assert shown("own-world").count("\nholds  ") == 10
     assert "Theorems 1 to 3 apply" in shown("own-world")
     assert "Task{s12}: return 0.970 (optimal 0.970)" in shown("own-world")
     assert shown("from-pixels").count("success 100.0 %") == 4

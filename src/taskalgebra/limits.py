@@ -8,6 +8,6 @@ MOST_EPISODES = 10_000_000
 """Of one evaluation; the standard error is then far below what matters."""
 MOST_COPIES = 10**6
 """Copies of an environment that are played at once."""
-MOST_SEED = 2**63 - 1
+MOST_SEED = 2**64 - 1
 """So that the streams of tables and tasks, which have seeds next to it, stay within 64 bits."""
 MOST_THREADS = 1024

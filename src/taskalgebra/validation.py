@@ -105,7 +105,7 @@ def count(value: object, what: str, *, least: int = 1, most: int = MOST) -> int:
 
 
 def checked_seed(value: object) -> int:
-    """A seed: a whole number of up to 63 bits."""
+    """A seed: a whole number of up to 64 bits."""
     return count(value, "seed", least=0, most=MOST_SEED)
 
 

@@ -268,7 +268,7 @@ def test_composed_agents_reach_the_exact_optimum(text):
     assert by_goals.task == by_expression.task == SKILLS[by_expression.task].task
     for agent in (by_expression, by_goals):
         result = agent.evaluate(episodes=60, seed=3)
-        assert result.success_rate == 1.0
+        assert result.success_rate == agent.task.wanted.any()
         assert result.unfinished == 0
         assert result.mean_return == result.optimal_return  # sums of eighths are exact
         assert result.score == 1.0
@@ -309,6 +309,7 @@ def test_a_policy_acts_on_images_and_takes_the_first_of_tied_actions():
         """Bounds that are not asked for."""
 
         observation_ndim = 3
+        space = HIDDEN
 
         def at(self, observations):
             raise NotImplementedError

@@ -14,7 +14,7 @@ Below `Options.out`:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from taskalgebra.extras import missing
 from taskalgebra.paper.results.labels import DEEP, TABULAR
+from taskalgebra.paper.results.parallel import in_processes
 from taskalgebra.progress import Event, Listener, silent
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from taskalgebra.paper.claims.verdicts import Claim, Question
     from taskalgebra.paper.experiments.boxman.settings import Shelf
     from taskalgebra.paper.experiments.suite import Experiment
+    from taskalgebra.paper.results.record import Result
 
 ALL = "all"
 ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
@@ -49,7 +51,7 @@ class Options:
     quick: bool = False
     """Toy size: a look at the whole in seconds."""
     workers: int = 2
-    """Threads; results do not depend on it."""
+    """Threads, and processes that draw; results do not depend on it."""
     train: bool = False
     """Train the networks first, in `results/deep/skills`, and evaluate those."""
     skills: Path | None = None
@@ -284,9 +286,14 @@ def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[C
             provenance.note(directory, experiment.name, part.seconds, part.cpu_seconds)
     try:
         with run.part(work.figures) as part:
-            for i, picture in enumerate(work.pictures):
-                part.written += picture.write(results, directory / "figures")
-                part.progress((i + 1) / len(work.pictures))
+            jobs = [
+                (picture, {name: results[name] for name in picture.needs}, directory / "figures")
+                for picture in work.pictures
+            ]
+            workers = 1 if options.quick else min(options.workers, len(jobs))
+            for written in in_processes(_write, jobs, workers):
+                part.written += written
+                part.progress(len(part.written) / sum(len(p.endings) for p in work.pictures))
         claims = verdicts.answer(work.questions, results)
     except KeyError as error:
         raise ValueError(
@@ -296,3 +303,8 @@ def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[C
         provenance.note(directory, "figures", part.seconds, part.cpu_seconds)
         verdicts.save(claims, directory)
     return claims
+
+
+def _write(job: tuple[Picture, Mapping[str, Result], Path]) -> tuple[Path, ...]:
+    picture, results, directory = job
+    return picture.write(results, directory)

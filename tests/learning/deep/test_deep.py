@@ -651,7 +651,7 @@ GOAL_WORLDS = {
     "a text of goals": (
         lambda: ta.OpenEnv(corridors, "abc", {"a": ["a"]}),
         TypeError,
-        "goal_names must be",
+        "expected a list of names",
     ),
     "rewards": (
         lambda: corridor_world(r_universal=-1.0),

@@ -1,4 +1,4 @@
-"""Many independent jobs on a few threads.
+"""Many independent jobs on a few threads, or in a few processes.
 
 The learners' kernels run without the interpreter lock, so threads are enough.  A job is given
 all that it needs, its seed included, so that its result does not depend on the thread that runs it.
@@ -7,8 +7,10 @@ Results come back in the order of the jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import signal
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from typing import TypeVar
 
 import numpy as np
@@ -44,6 +46,21 @@ def spread(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return done
+
+
+def in_processes(
+    function: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int = 2
+) -> Iterator[Outcome]:
+    """`map(function, jobs)`, in several processes: for what holds the interpreter lock.
+
+    Ctrl-C is for this process, which then ends the others.
+    """
+    if workers <= 1:
+        yield from map(function, jobs)
+        return
+    ignored = (signal.SIGINT, signal.SIG_IGN)
+    with get_context("spawn").Pool(workers, initializer=signal.signal, initargs=ignored) as pool:
+        yield from pool.imap(function, jobs)
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:

@@ -165,7 +165,7 @@ def test_long_and_many_names_overflow_nothing(desk, width):
 ODD = {
     "only walls": (world(["###", "###", "###"], []), "t0", "Place a goal to begin"),
     "no goals and no tasks": (world(["...", "..."], [], 0), "true", "Place a goal to begin"),
-    "one cell": (world(["."], [[0, 0]], 0), "true", "takes goal number 0 in 1 step"),
+    "one cell": (world(["."], [[0, 0]], 0), "true", "takes goal number 0 in 2 steps"),
     "one goal": (world(["#####", "#...#", "#####"], [[1, 3]], 1), "~t0", "takes goal number 0"),
     "no task": (world([".....", "....."], [[0, 0], [1, 4]], 0), "false", "no goal is desired"),
     "unreachable": (
