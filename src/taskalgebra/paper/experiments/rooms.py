@@ -50,6 +50,18 @@ def gaps(task: Task, actions: NDArray[np.int64], v_star: Array | None = None) ->
     return gap
 
 
+def is_optimal(task: Task, actions: NDArray[np.int64], v_star: Array) -> bool:
+    """Whether a policy is optimal from every state: V*(s) = r(s, π(s)) + Σ p V*(s').
+
+    Every step costs something, so that a policy which never ends cannot fulfil this.
+    """
+    mdp = task.space.mdp
+    expected = np.add.reduceat(mdp.probability * v_star[mdp.successor], mdp.offset[:-1])
+    q = task.steps + expected.reshape(mdp.n_states, mdp.n_actions)
+    live = np.flatnonzero(~mdp.is_goal)
+    return bool((v_star[live] - q[live, actions[live]] <= EXACT).all())
+
+
 def has_trap(task: Task, actions: NDArray[np.int64]) -> bool:
     """Whether a policy stands still for ever in some cell, as by STAY where there is no goal."""
     mdp = task.space.mdp

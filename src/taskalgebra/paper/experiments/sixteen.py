@@ -32,12 +32,11 @@ from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.episodes import CUT_OFF, OUTCOMES, WRONG, Episodes, play
 from taskalgebra.paper.experiments.rooms import (
     BASE,
-    EXACT,
     SIXTEEN,
     Learning,
     Setting,
-    gaps,
     has_trap,
+    is_optimal,
     marks,
     optimum,
 )
@@ -208,7 +207,7 @@ def _one_run(
         actions = greedy(compose(expression, tables, bounds))
         episodes = protocol.play(task, actions, protocol.episodes_of_a_run, 1, *job, t)
         trapped = has_trap(task, actions)
-        optimal = bool((gaps(task, actions, v_star) <= EXACT).all())
+        optimal = is_optimal(task, actions, v_star)
         judged.append(_Judged(episodes, steps, trapped_tables, trapped, optimal))
     return judged
 
