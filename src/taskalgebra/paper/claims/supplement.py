@@ -30,6 +30,8 @@ TRAP = (
     " Few learnings lose most: at a constant learning rate values keep moving by more than a step "
     "costs, and where STAY comes out best, the agent never leaves."
 )
+MOST_NAMED = 3
+"""Of the tasks that are far from optimal, how many are named; the figure shows them all."""
 N_TABLES = 4
 """Tables that are learned in a run: two base tasks and the bounds."""
 SIMILAR = 0.1
@@ -138,14 +140,17 @@ class _Closeness:
         """In words, with 95 % intervals of what is lost."""
         same, near, doubt = self.identical, self.close & ~self.identical, ~self.close & ~self.far
         words = f"{same.sum()} of {self.rows.n_rows} tasks identical, {near.sum()} within one step"
+        rows = self.rows.rows()
         for what, tasks in (("in doubt", doubt), ("far", self.far)):
+            worst = sorted(np.flatnonzero(tasks), key=lambda t: -self.low[t])
             named = [
-                f"{row['task']} (loses {self.low[t]:.2f} to {self.high[t]:.2f} of "
-                f"{row['optimum']:.2f}"
-                + (f", {_share(row['failure_rate'])} fail)" if row["failure_rate"] > 0 else ")")
-                for t, row in enumerate(self.rows.rows())
-                if tasks[t]
+                f"{rows[t]['task']} (loses {self.low[t]:.2f} to {self.high[t]:.2f} of "
+                f"{rows[t]['optimum']:.2f}"
+                + (f", {_share(rows[t]['failure_rate'])} fail)" if rows[t]["failure_rate"] else ")")
+                for t in worst[:MOST_NAMED]
             ]
+            if len(worst) > MOST_NAMED:
+                named.append(f"and {len(worst) - MOST_NAMED} more that lose less")
             words += f"; {what}: {', '.join(named)}" if named else ""
         return f"{words}; {len(self.gaps)} learnings"
 
