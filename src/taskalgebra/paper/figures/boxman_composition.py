@@ -44,7 +44,7 @@ def draw(values: Result, trajectories: Result, setting: str = FIXED) -> Figure:
         words += f"V off by {row['mean_error_of_v']:.3f} on average"
         sheet.text(centre, BOTTOM - 0.22, words, ha="center", size=10, color=GREY)
     for y, text in (
-        (rows[0] + maps / 2, "V̄(s, g), a map a goal"),
+        (rows[0] + maps / 2, "V̄(s, g), a map per goal"),
         (rows[1] + SURFACE / 2, "recovered V(s)"),
         (rows[2] + COLUMN / 2, "trajectories, from ● (✖: failed)"),
     ):

@@ -48,7 +48,7 @@ def draw(result: Result, setting: str = FIXED) -> Figure:
     words, x = "largest over goals, V(s)", LEFT + maps + SURFACE / 2
     sheet.text(x, height - TOP + 0.36, words, ha="center", va="baseline", size=11)
     words = "V̄(s, g), the largest output over actions, with the agent on every cell: "
-    words += "one map a goal (outlined in white)"
+    words += "one map per goal (outlined in white)"
     if shown.touched.n_rows:
         words += "; on other wanted objects, after touching them; grey: never met in training"
     sheet.text(LEFT, height - 0.24, words, size=12)
