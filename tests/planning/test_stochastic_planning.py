@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from taskalgebra.envs.four_rooms import FourRooms
+from taskalgebra.planning import stochastic
 from taskalgebra.planning.exact import optimal_v, plan, q_bar_star
 from taskalgebra.planning.policy_iteration import ConvergenceError
 from taskalgebra.planning.stochastic import ShortestPaths
@@ -321,3 +323,19 @@ def test_the_error_bound_holds_for_tiny_rewards_too():
     solved = q_bar_star(space, [space.universal], tolerance=cost / 1000)
     expected = -cost * np.array([[2.0, 4.0], [3.0, 3.0], [0.0, 0.0]])
     assert np.abs(solved.values[0].table[:, 0] - expected).max() <= solved.error_bound + 1e-20
+
+
+def test_sweeps_in_turns_are_the_same_sweeps_and_can_be_stopped_between_them(monkeypatch):
+    space = FourRooms(slip_probability=0.3).space
+    states = np.arange(space.mdp.n_states)
+    (whole,) = q_bar_star(space, [space.universal]).values
+    monkeypatch.setattr(stochastic, "SWEPT_AT_ONCE", 1)
+    (again,) = q_bar_star(space, [space.universal]).values
+    assert np.array_equal(whole.q_bar(states), again.q_bar(states))
+
+    def stopped(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stochastic, "_bracket", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        q_bar_star(space, [space.universal])

@@ -20,6 +20,8 @@ systems, `policy_iteration` finds verified bounds instead.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
@@ -38,6 +40,8 @@ PATIENT_SWEEPS = 10_000
 """Sweeps after which a world that is not too large is solved by policy iteration."""
 MOST_SWEEPS = 200_000
 """Sweeps after which a larger one is given up."""
+SWEPT_AT_ONCE = 2**25
+"""Outcomes that a compiled loop looks at before it returns: some tenths of a second."""
 SPARED = 10.0 ** np.arange(-16, -5)
 """What steps may be spared for an upper bound, relative to the largest reward."""
 
@@ -81,20 +85,24 @@ class ShortestPaths:
         for bound in (lower, upper):
             bound[~self.ending] = -np.inf
             bound[mdp.goals] = terminal
-        gap, met = _bracket(
-            mdp.offset,
-            mdp.successor,
-            mdp.probability,
-            self.step_reward,
-            self.usable,
-            mdp.is_goal | ~self.ending,
-            self.component,
-            self.inner,
-            lower,
-            upper,
-            tolerance,
-            self.sweeps,
-        )
+        gap, met = np.inf, False
+        for n_sweeps in self._turns():
+            gap, met = _bracket(
+                mdp.offset,
+                mdp.successor,
+                mdp.probability,
+                self.step_reward,
+                self.usable,
+                mdp.is_goal | ~self.ending,
+                self.component,
+                self.inner,
+                lower,
+                upper,
+                tolerance,
+                n_sweeps,
+            )
+            if met:
+                break
         if not met and self.solvable:
             lower, upper = verified_lower(self._choices(0.0), terminal), self._upper(terminal)
             gap = float((upper[self.ending] - lower[self.ending]).max())
@@ -104,6 +112,15 @@ class ShortestPaths:
                 f"expected {tolerance:.1e}; raise the tolerance"
             )
         return (lower + upper) / 2, gap / 2
+
+    def _turns(self) -> Iterator[int]:
+        """All sweeps in turns, so that Ctrl-C is heard.
+
+        A turn has an even number of them, because directions alternate.
+        """
+        at_once = 2 * max(1, SWEPT_AT_ONCE // (2 * self.mdp.successor.size))
+        for first in range(0, self.sweeps, at_once):
+            yield min(at_once, self.sweeps - first)
 
     def _choices(self, spared: float) -> Choices:
         """The actions of policies, where steps that cost at most `spared` cost nothing."""
@@ -127,15 +144,19 @@ class ShortestPaths:
         mdp = self.mdp
         duration = np.zeros(mdp.n_states)
         walking = self.ending & ~mdp.is_goal
-        delta = _hurry(
-            mdp.offset,
-            mdp.successor,
-            mdp.probability,
-            self.usable,
-            walking,
-            duration,
-            self.sweeps,
-        )
+        delta = 1.0
+        for n_sweeps in self._turns():
+            delta = _hurry(
+                mdp.offset,
+                mdp.successor,
+                mdp.probability,
+                self.usable,
+                walking,
+                duration,
+                n_sweeps,
+            )
+            if delta <= 0.5:
+                break
         if delta <= 0.5:
             return duration / (1.0 - delta)
         if not self.solvable:
