@@ -30,6 +30,8 @@ MANIFEST = "manifest.json"
 DIGEST = "digest"
 LARGEST_MANIFEST = 2**22
 """Bytes: 4 MB, some 200,000 names of goals."""
+MOST_LISTS = 100_000
+"""Lists and mappings of a manifest; millions take seconds to read."""
 LARGEST_DATA = 2**33
 """Bytes: 8 GB."""
 Entries = Mapping[str, Callable[[Any], bool]]
@@ -71,6 +73,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:  # a path with a null character is a ValueError
         raise StoreError(f"no skills at {path}: {_what_is_there(path, error)}") from None
     try:
+        if _n_lists(words) > MOST_LISTS:
+            raise ValueError
         manifest = json.loads(
             words.decode(),
             object_pairs_hook=_distinct,
@@ -84,6 +88,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not intact:
         raise StoreError(f"{file} is damaged: its digest does not fit it; save the skills again")
     return manifest if isinstance(manifest, dict) else {}
+
+
+def _n_lists(words: bytes) -> int:
+    """Lists and mappings, and brackets in names."""
+    return words.count(b"[") + words.count(b"{")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -281,12 +290,13 @@ def _encoded(manifest: dict[str, Any]) -> bytes:
         words = json.dumps({**entries, DIGEST: digest_of(entries)}, indent=2) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"the manifest cannot be written as JSON: {error}") from None
-    if len(words) > LARGEST_MANIFEST:
+    data = words.encode()
+    if len(data) > LARGEST_MANIFEST or _n_lists(data) > MOST_LISTS:
         raise StoreError(
-            f"names, settings and notes take {len(words):,} bytes of a manifest, which has at most "
-            f"{LARGEST_MANIFEST:,}; shorten them"
+            f"names, settings and notes take {len(data):,} bytes and {_n_lists(data):,} lists of a "
+            f"manifest, which has at most {LARGEST_MANIFEST:,} and {MOST_LISTS:,}; shorten them"
         )
-    return words.encode()
+    return data
 
 
 def _intact(path: Path, size: int | None, sha256: str) -> bytes | None:

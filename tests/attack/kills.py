@@ -208,7 +208,7 @@ def _kill_all(size: int, seed: int, pipe: Any) -> None:
             seconds[work.name] = time.monotonic() - start
             expected[work.name] = contents(below / work.name)
         n_kills, n_late, n_left = 0, 0, 0
-        while n_kills + n_late < size:
+        while n_kills < size:
             work = works[(n_kills + n_late) % len(works)]
             directory = below / "killed"
             for _ in range(rng.choice([1, 1, 2, 3])):

@@ -32,7 +32,7 @@ class Evaluation:
     success_rate: float
     unfinished: int  # episodes cut off at the step limit
     mean_steps: float
-    note: str = ""  # what the figures do not say: from some start no desired goal is worth the way
+    note: str = ""  # why agents may not end in desired goals (`Task.remarks`)
 
     @property
     def score(self) -> float:

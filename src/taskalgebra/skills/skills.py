@@ -271,8 +271,11 @@ class Agent(BooleanElement):
                 max_steps=max_steps,
                 listener=told,
             )
+        notes = self.task.remarks()
         worth = self.task.worth_the_way()
-        return found if worth.holds else replace(found, note=worth.detail)
+        if not notes and not worth.examined and found.success_rate < 1.0 and self.task.wanted.any():
+            notes = [f"whether wanted goals are worth the way is {worth.detail}"]
+        return replace(found, note="; ".join(notes))
 
     def _play(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener

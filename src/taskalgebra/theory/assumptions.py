@@ -50,7 +50,7 @@ def examine(
             _no_positive_cycle(mdp),
             _no_free_stay(mdp),
             _reachable(mdp),
-            told_apart(mdp, r_empty, r_universal, None if ways is None else ways.to_goal),
+            told_apart(mdp, r_empty, r_universal, None if isinstance(ways, str) else ways.to_goal),
             worth_the_way(ways, own, r_empty, r_universal),
         )
     )

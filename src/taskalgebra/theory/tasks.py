@@ -31,7 +31,7 @@ from taskalgebra.theory.findings import (
     candidate_of,
 )
 from taskalgebra.theory.rounding import scale_of
-from taskalgebra.theory.worth import ways_of, worth_the_way, worthwhile
+from taskalgebra.theory.worth import of_task, remarks, worthwhile
 from taskalgebra.validation import finite, listed
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
@@ -128,12 +128,14 @@ class Task(BooleanElement):
 
     def worth_the_way(self) -> Finding:
         """Whether an optimal agent ends in a desired goal from every start that can reach one."""
-        space = self.space
-        low, high = space.r_empty, space.r_universal
-        if self.step_reward is not None:
-            return worth_the_way(None, None, low, high)
-        task = space._candidate("", self)
-        return worth_the_way(ways_of(space.mdp, low, high), [task], low, high)
+        return of_task(*self._examined())
+
+    def remarks(self) -> list[str]:
+        """What may keep an agent from desired goals, in sentences."""
+        return remarks(*self._examined())
+
+    def _examined(self) -> tuple[Candidate, Array, Array]:
+        return self.space._candidate("", self), self.space.r_empty, self.space.r_universal
 
     def __eq__(self, other: object) -> bool:
         """Same space, same rewards."""
@@ -183,6 +185,7 @@ class TaskSpace:
         if not isinstance(world, FiniteMDP | OpenWorld):
             raise TypeError(
                 f"the world of a TaskSpace must be a FiniteMDP or an OpenWorld, got {world!r}"
+                + ("; an environment has its space: env.space" if hasattr(world, "space") else "")
             )
         self.world = world
         self.goal_names, self.action_names = world.goal_names, world.action_names

@@ -21,7 +21,8 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.theory.findings import WORTH, Candidate, Finding
-from taskalgebra.theory.rounding import of_episode, scale_of, tie
+from taskalgebra.theory.rounding import lost, of_episode, scale_of, tie, told_apart
+from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.returns import best_returns
 
@@ -146,32 +147,35 @@ def worthwhile(world: object, given: str, default: float, r_empty: Array) -> flo
     if given != "auto":
         raise ValueError(f'r_universal is {given!r}, expected a number, one per goal, or "auto"')
     highest = float(r_empty.max())
-    ways = ways_of(world, r_empty, r_empty) if isinstance(world, FiniteMDP) else None
-    if ways is None:
+    ways = ways_of(world, r_empty, r_empty) if isinstance(world, FiniteMDP) else "it is open"
+    if isinstance(ways, str):
         raise ValueError(
-            'r_universal="auto" compares the ways to all goals, which takes a deterministic world '
-            "with a best way to each; give a number"
+            f'r_universal="auto" compares the ways to all goals of a world, and {ways}; give a '
+            f"number"
         )
     need = ways.of_any_task(r_empty, np.full(r_empty.size, highest)).need
     enough = default > max(highest, need + ways.margin)
-    return default if enough else comfortable(ways, need, highest)
+    if enough and lost(ways.mdp, r_empty, np.full(r_empty.size, default), ways.to_goal) is None:
+        return default
+    return comfortable(ways, need, highest)
 
 
-def ways_of(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> Ways | None:
-    """The returns from every state to every goal; None if the world is stochastic or has no best.
-
-    Beyond `MOST_RETURNS` they are not looked for.
-    """
-    if not mdp.deterministic or mdp.n_states * mdp.n_goals > MOST_RETURNS:
-        return None
+def ways_of(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> Ways | str:
+    """The returns from every state to every goal, or why they are not compared."""
+    if not mdp.deterministic:
+        return "in a stochastic world a policy may end in several goals, whatever they pay"
+    if mdp.n_states * mdp.n_goals > MOST_RETURNS:
+        return f"it has more than {MOST_RETURNS:,} states times goals"
     with np.errstate(over="ignore", invalid="ignore"):  # out of range is a finding of its own
         to_goal, cycle = best_returns(mdp, mdp.step_reward)
         scale = scale_of(mdp, r_empty, r_universal)
-        return None if cycle else Ways(mdp, to_goal, tie(mdp, scale, to_goal))
+        if cycle:
+            return "a cycle earns more each time round"
+        return Ways(mdp, to_goal, tie(mdp, scale, to_goal))
 
 
 def worth_the_way(
-    ways: Ways | None,
+    ways: Ways | str,
     candidates: Sequence[Candidate] | None,
     r_empty: Array,
     r_universal: Array,
@@ -179,13 +183,14 @@ def worth_the_way(
     """Whether these tasks, or without any all two-valued ones, end in desired goals."""
     if candidates is None:
         return _open("the tasks differ in more than what goals pay")
-    if ways is None:
-        return _open(
-            "this takes a deterministic world with a best way to every goal, and at most "
-            f"{MOST_RETURNS:,} states times goals"
-        )
+    if isinstance(ways, str):
+        return _open(ways)
     if not candidates:
         found = ways.of_any_task(r_empty, r_universal)
+        if found.n_starts:  # of this goal alone; what is needed is that of all goals
+            desired = np.arange(r_empty.size) == found.desired
+            paid = np.where(desired, r_universal, r_empty)
+            found = ways.of_task(paid, desired, r_universal)._replace(need=found.need)
         return _worth_finding(ways, found, None, r_universal)
     first, name, need, skipped = NO_SHORTFALL, "", -np.inf, 0
     for c in candidates:
@@ -203,6 +208,31 @@ def worth_the_way(
     return _worth_finding(ways, first._replace(need=need), name, r_universal)
 
 
+def of_task(task: Candidate, r_empty: Array, r_universal: Array) -> Finding:
+    """Whether one task ends in desired goals."""
+    dense = task.step_reward is not task.mdp.step_reward
+    ways = "" if dense else ways_of(task.mdp, r_empty, r_universal)
+    return worth_the_way(ways, None if dense else [task], r_empty, r_universal)
+
+
+def remarks(task: Candidate, r_empty: Array, r_universal: Array) -> list[str]:
+    """What a user of a task should know, in sentences: why it may not end where it should."""
+    mdp = task.mdp
+    told = [told_apart(mdp, r_empty, r_universal, None), of_task(task, r_empty, r_universal)]
+    found = [finding.detail for finding in told if not finding.holds]
+    desired = (task.terminal_reward == r_universal[:, None]).all(axis=1)
+    if desired.any():
+        steps = graph.steps_to(mdp.predecessors, mdp.goals[desired])[:, mdp.starts]
+        cut_off = (steps == graph.UNREACHED).all(axis=0)
+        if cut_off.any():
+            first = mdp.state_name(int(mdp.starts[cut_off.argmax()]))
+            found.append(
+                f"from {cut_off.sum()} of {cut_off.size} starts no desired goal can be reached, "
+                f"first from {first}"
+            )
+    return found
+
+
 def _open(why: str) -> Finding:
     return Finding(WORTH, PAPER, True, f"not examined: {why}", {}, examined=False)
 
@@ -218,11 +248,16 @@ def _worth_finding(ways: Ways, found: Shortfall, name: str | None, r_universal: 
     who = f"a task that desires only {desired!r}" if name is None else who
     same = bool((r_universal == r_universal[0]).all())
     take = comfortable(ways, found.need, -np.inf)
-    mend = f"r_U above {found.need:.6g}" if same else f"each r_U raised by more than {found.need:g}"
+    mend = (
+        f'r_U above {found.need:.6g} mends it from every start: r_universal={take:g}, or "auto"'
+        if same
+        else f"each r_U raised by more than {found.need:g} mends it from every start"
+    )
     detail = (
-        f"{who} may end in {other!r} from {found.n_starts} of {mdp.starts.size} starts, first from "
-        f"{mdp.state_name(found.start)}: {desired!r} pays {found.more:.6g} more, but the way there "
-        f"costs {found.longer:.6g} more; {mend} mends it, such as {take:g}"
+        f"{who} may end in a goal that it does not desire from {found.n_starts} of "
+        f"{mdp.starts.size} starts, first from {mdp.state_name(found.start)}, in {other!r}: "
+        f"{desired!r} pays {found.more:.6g} more, and the way there costs {found.longer:.6g} more; "
+        f"{mend}"
     )
     offender = {
         "task": name,

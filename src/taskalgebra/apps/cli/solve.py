@@ -149,9 +149,8 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
     where = " of this layout" if solution.layout is not None else ""
     output.line(f"optimal   from {starts}{where}")
-    worth = solution.task.worth_the_way()
-    if not worth.holds:
-        output.line(f"note      {worth.detail}")
+    if found.note:
+        output.line(f"note      {found.note}")
 
 
 def _draw(output: Output, solution: Solution) -> None:
