@@ -1,6 +1,7 @@
 """Whether desired goals are worth the way: against agents that are followed to their goals."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -141,13 +142,13 @@ def test_auto_keeps_the_usual_reward_where_it_is_enough():
     ("make", "words"),
     [
         (lambda: TaskSpace(CORRIDOR, r_universal="much"), ["'much'", "auto"]),
-        (lambda: ta.FourRooms(slip_probability=0.1, r_universal="auto"), ["deterministic"]),
+        (lambda: ta.FourRooms(slip_probability=0.1, r_universal="auto"), ["stochastic"]),
         (
             lambda: TaskSpace(
                 from_arrays([[1, 2], [0, 2], [2, 2]], [[1.0, 0], [1.0, 0], [0, 0]], [2]),
                 r_universal="auto",
             ),
-            ["best way", "give a number"],
+            ["earns more", "give a number"],
         ),
     ],
 )
@@ -184,7 +185,7 @@ def test_goals_that_pay_differently_are_compared_by_what_they_pay():
 def test_an_evaluation_says_it_in_its_line():
     agent = ta.solve(TaskSpace(CORRIDOR), {"A": ["A"]})["A"]
     found = agent.evaluate(100)
-    assert "may end in 'B' from 10 of 40 starts" in found.note
+    assert "does not desire from 10 of 40 starts, first from cell (0, 30), in 'B'" in found.note
     assert found.note in str(found)
     assert "\n" not in str(found)
     enough = ta.solve(TaskSpace(CORRIDOR, r_universal="auto"), {"A": ["A"]})["A"].evaluate(100)
@@ -199,3 +200,50 @@ def test_reports_and_findings_can_be_pickled():
     assert pickle.loads(pickle.dumps(report)) == report
     for finding in report.findings:
         assert pickle.loads(pickle.dumps(finding)) == finding
+
+
+def ends_in(space, task):
+    """Where an optimal agent ends from every start, by following it."""
+    agent = ta.solve(space, {"it": task})["it"]
+    mdp, ends = space.mdp, []
+    for start in mdp.starts:
+        s = int(start)
+        while not mdp.is_goal[s]:
+            s = int(mdp.next_state[s, agent.act(s)])
+        ends.append(mdp.goal_names[int(np.flatnonzero(mdp.goals == s)[0])])
+    return ends
+
+
+def test_the_starts_that_are_counted_are_those_of_the_goal_that_is_named():
+    """Without ties, so that following one optimal policy is enough."""
+    space = TaskSpace(from_text("A" + "." * 28 + "B" + "." * 28 + "C"), r_universal=2.05)
+    for finding in (space.check()[WORTH], space.check({"C": space.task("C")})[WORTH]):
+        goal = finding.offender["goal"]
+        missed = sum(end != goal for end in ends_in(space, space.task(goal)))
+        assert f"from {missed} of {space.mdp.starts.size} starts" in finding.detail
+
+
+@pytest.mark.parametrize("step", [1e-21, 1e-15, 1.0, 1e6, 1e5 / 3])
+def test_the_number_in_the_sentence_mends_it_in_any_unit(step):
+    world = from_text("A" + "." * 38 + "B", step_reward=-step)
+    low = TaskSpace(world, r_universal=step / 10, r_empty=-step)
+    told = low.check()[WORTH].detail
+    named = float(re.search(r"r_universal=([^,]+),", told)[1])
+    for enough in (named, "auto"):
+        space = TaskSpace(world, r_universal=enough, r_empty=-step)
+        assert space.check().holds, (enough, str(space.check()))
+        assert set(ends_in(space, space.task("A"))) == {"A"}
+
+
+def test_what_keeps_an_agent_from_desired_goals_is_told():
+    cut = TaskSpace(from_text(["#A.#.B#"]))
+    agent = ta.solve(cut, {"A": ["A"]})["A"]
+    assert (
+        "from 2 of 4 starts no desired goal can be reached, first from" in agent.task.remarks()[0]
+    )
+    assert agent.evaluate(50).note == agent.task.remarks()[0]
+    rounded = TaskSpace(CORRIDOR, r_universal=1e15)
+    assert "costs 0.1" in ta.solve(rounded, {"A": ["A"]})["A"].evaluate(5).note
+    slippery = ta.solve(ta.FourRooms(slip_probability=0.3, r_universal=0.5))["top & left"]
+    found = slippery.evaluate(200)
+    assert found.success_rate < 1 and "not examined: in a stochastic world" in found.note

@@ -237,6 +237,15 @@ def _open(why: str) -> Finding:
     return Finding(WORTH, PAPER, True, f"not examined: {why}", {}, examined=False)
 
 
+def _up(number: float) -> str:
+    """A number in few digits, not below it."""
+    for digits in range(6, 17):
+        text = f"{number:.{digits}g}"
+        if float(text) >= number:
+            return text
+    return repr(number)
+
+
 def _worth_finding(ways: Ways, found: Shortfall, name: str | None, r_universal: Array) -> Finding:
     mdp = ways.mdp
     if not found.n_starts:
@@ -249,9 +258,9 @@ def _worth_finding(ways: Ways, found: Shortfall, name: str | None, r_universal: 
     same = bool((r_universal == r_universal[0]).all())
     take = comfortable(ways, found.need, -np.inf)
     mend = (
-        f'r_U above {found.need:.6g} mends it from every start: r_universal={take:g}, or "auto"'
+        f'r_U above {_up(found.need)} mends it from every start: r_universal={take!r}, or "auto"'
         if same
-        else f"each r_U raised by more than {found.need:g} mends it from every start"
+        else f"each r_U raised by more than {_up(found.need)} mends it from every start"
     )
     detail = (
         f"{who} may end in a goal that it does not desire from {found.n_starts} of "
