@@ -156,7 +156,7 @@ def test_bounds_that_stall_apart_are_left_to_policy_iteration():
 
 @pytest.mark.parametrize("failing", ["verified_lower", "verified_upper"])
 def test_bounds_that_stall_apart_are_kept_if_policy_iteration_fails(monkeypatch, failing):
-    def fails(choices, terminal):
+    def fails(choices, best, terminal):
         raise ConvergenceError("rounding")
 
     monkeypatch.setattr(stochastic, failing, fails)
@@ -172,7 +172,7 @@ def test_bounds_that_stall_apart_are_kept_if_policy_iteration_fails(monkeypatch,
 
 @pytest.mark.parametrize("off", [-1.0, 1.0])
 def test_policy_iteration_never_loosens_the_bounds_of_the_sweeps(monkeypatch, off):
-    def loose(choices, terminal):
+    def loose(choices, best, terminal):
         return choices.of_states(np.full(choices.n_live + terminal.size, off * 1e6))
 
     monkeypatch.setattr(stochastic, "verified_lower" if off < 0 else "verified_upper", loose)

@@ -29,6 +29,8 @@ MOST_POLICIES = 200
 MOST_ROOMS = 20
 """How often η is made four times as large where that is not enough."""
 EPSILON = float(np.finfo(np.float64).eps)
+Best = tuple[LongArray, Array]
+"""The policy that policy iteration found, and its value, per node."""
 
 
 class ConvergenceError(ValueError):
@@ -150,7 +152,11 @@ class Choices:
                 return bool(near.all())
             near = grown
 
-    def improved(self, chosen: LongArray, extra: Array, terminal: Array) -> tuple[LongArray, Array]:
+    def best(self, terminal: Array) -> Best:
+        """Policy iteration from a policy that ends."""
+        return self.improved(self.proper(), np.zeros(self.n_live), terminal)
+
+    def improved(self, chosen: LongArray, extra: Array, terminal: Array) -> Best:
         """Policy iteration: the last policy and its value; gains below `extra` / 4 do not count."""
         values = self.value(chosen, extra, terminal)
         for _ in range(MOST_POLICIES):
@@ -166,13 +172,13 @@ class Choices:
         return chosen, values
 
 
-def verified_lower(choices: Choices, terminal: Array) -> Array:
+def verified_lower(choices: Choices, best: Best, terminal: Array) -> Array:
     """[S], a verified bound L ≤ V* on the optimum over proper policies.
 
     Raises:
         ConvergenceError: episodes are so long that float64 cannot hold the bound.
     """
-    policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
+    policy, values = best
     room = choices.room(policy, values)
     if choices.ends(policy):
         for _ in range(MOST_ROOMS):
@@ -187,12 +193,12 @@ def verified_lower(choices: Choices, terminal: Array) -> Array:
     )
 
 
-def verified_upper(choices: Choices, terminal: Array) -> Array | None:
+def verified_upper(choices: Choices, best: Best, terminal: Array) -> Array | None:
     """[S], a verified bound U ≥ V* on the optimum over proper policies; None if none was found.
 
     With η more for every step, a cycle that costs less than η would earn; then there is none.
     """
-    policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
+    policy, values = best
     room = choices.room(policy, values)
     for _ in range(MOST_ROOMS):
         _, upper = choices.improved(policy, room, terminal)

@@ -30,6 +30,7 @@ from taskalgebra.compiled import kernel
 from taskalgebra.planning import policy_iteration
 from taskalgebra.planning.policy_iteration import (
     EPSILON,
+    Best,
     Choices,
     ConvergenceError,
     verified_lower,
@@ -112,9 +113,11 @@ class ShortestPaths:
         if self.solvable:
             lower[walking] -= self._rounding(lowest, lower)
             upper[walking] += self._rounding(terminal, upper)
+            choices = self._choices(0.0)
+            best = choices.best(terminal)
             try:
-                lower = np.maximum(lower, verified_lower(self._choices(0.0), terminal))
-                upper = np.minimum(upper, self._upper(terminal))
+                lower = np.maximum(lower, verified_lower(choices, best, terminal))
+                upper = np.minimum(upper, self._upper(choices, best, terminal))
             except ConvergenceError:
                 if not still:
                     raise
@@ -154,16 +157,20 @@ class ShortestPaths:
         component, inner = free_components(mdp, reward)
         return Choices.of(mdp, reward, self.usable & ~inner, component)
 
-    def _upper(self, terminal: Array) -> Array:
+    def _upper(self, choices: Choices, best: Best, terminal: Array) -> Array:
         """[S], a verified upper bound; if need be, one for steps that cost a little less."""
         size = max(float(np.abs(terminal).max()), float(-self.step_reward.min()))
-        for spared in (0.0, *(size * SPARED)):
-            upper = verified_upper(self._choices(spared), terminal)
-            if upper is not None:
-                return upper
-        raise ConvergenceError(
-            "some steps cost so little that rounding errors hide it; let their costs be more alike"
-        )
+        upper = verified_upper(choices, best, terminal)
+        for spared in size * SPARED:
+            if upper is None:
+                choices = self._choices(spared)
+                upper = verified_upper(choices, choices.best(terminal), terminal)
+        if upper is None:
+            raise ConvergenceError(
+                "some steps cost so little that rounding errors hide it; let their costs be more "
+                "alike"
+            )
+        return upper
 
     def _certified_duration(self) -> Array:
         """[S], an upper bound on the expected steps of the policy that ends soonest."""
@@ -192,7 +199,8 @@ class ShortestPaths:
             )
         steps, alone = np.full_like(self.step_reward, -1.0), np.full(mdp.n_states, -1, np.int32)
         choices = Choices.of(mdp, steps, self.usable, alone)
-        lower = verified_lower(choices, np.zeros(mdp.n_goals))
+        nothing = np.zeros(mdp.n_goals)
+        lower = verified_lower(choices, choices.best(nothing), nothing)
         return np.where(walking, -lower, 0.0)
 
 
