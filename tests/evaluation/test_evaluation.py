@@ -107,6 +107,28 @@ def test_a_policy_that_may_be_lost_is_worth_minus_infinity():
     assert values.tolist() == [-np.inf, 2.0, -np.inf, 1.0]
 
 
+@pytest.mark.parametrize("rare", [1e-3, 1e-9, 1e-12, 1e-17, 1e-200])
+def test_a_rare_way_out_is_waited_for(rare):
+    dense = np.zeros((4, 1, 4))
+    dense[0, 0, [0, 1]] = [1 - rare, rare]
+    dense[1, 0, [1, 2, 3]] = [1 - 2 * rare, rare, rare]
+    dense[2, 0, 2] = dense[3, 0, 3] = 1.0
+    space = TaskSpace(from_arrays(dense, -1.0, [2, 3]), r_universal=2.0, r_empty=-1.0)
+    values = policy_return(space.from_rewards([2.0, -1.0]), np.zeros(4, int))
+    expected = [0.5 - 1.5 / rare, 0.5 - 0.5 / rare, 2.0, -1.0]
+    np.testing.assert_allclose(values, expected, rtol=1e-13)
+
+
+def test_a_way_out_that_rounding_hides_is_refused_in_words():
+    dense = np.zeros((3, 1, 3))
+    dense[0, 0, 1] = dense[1, 0, 0] = 1.0
+    dense[1, 0, 2] = 1e-17  # the probabilities add up to one
+    dense[2, 0, 2] = 1.0
+    space = TaskSpace(from_arrays(dense, -1.0, [2]))
+    with pytest.raises(ValueError, match="rounding"):
+        policy_return(space.universal, np.zeros(3, int))
+
+
 def test_dense_tasks_are_paid_their_own_steps():
     space = corridor()
     dense = space.from_rewards([2.0, -0.1], np.full((7, 5), -0.5))

@@ -1,5 +1,6 @@
 """Worlds with very long episodes, against exact fractions."""
 
+import logging
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fractions_oracle import optimum
-from taskalgebra.planning import policy_iteration
+from taskalgebra.planning import policy_iteration, stochastic
 from taskalgebra.planning.exact import optimal_v, plan
 from taskalgebra.planning.policy_iteration import ConvergenceError
 from taskalgebra.planning.stochastic import ShortestPaths
@@ -130,3 +131,81 @@ def test_a_world_too_large_for_linear_systems_is_still_refused(monkeypatch):
     space = TaskSpace(from_arrays(ladder(20, 0.5), -1.0, [20]))
     with pytest.raises(ConvergenceError, match="too long"):
         optimal_v(space.universal)
+
+
+def stalled_world():
+    """0 and 1 are joined by steps that rounding hides; the way out of 0 is chance, and costs 1."""
+    dense, rewards = np.zeros((4, 2, 4)), np.zeros((4, 2))
+    dense[0, 0, 1] = dense[1, :, 0] = 1.0
+    dense[0, 1, [2, 3]] = 0.5
+    dense[2, :, 2] = dense[3, :, 3] = 1.0
+    rewards[0] = [-1e-17, -1.0]
+    rewards[1] = -1e-17
+    return dense, rewards
+
+
+def test_bounds_that_stall_apart_are_left_to_policy_iteration():
+    dense, rewards = stalled_world()
+    world = from_arrays(dense, rewards, [2, 3])
+    value, bound = ShortestPaths(world, rewards).solve(np.array([2.0, -0.1]), 1e-10)
+    expected = exact(dense, rewards, {2: Fraction(2), 3: Fraction(-0.1)})
+    assert bound <= 1e-12
+    for got, true in zip(value, expected, strict=True):
+        assert abs(Fraction(float(got)) - true) <= Fraction(bound)
+
+
+@pytest.mark.parametrize("failing", ["verified_lower", "verified_upper"])
+def test_bounds_that_stall_apart_are_kept_if_policy_iteration_fails(monkeypatch, failing):
+    def fails(choices, best, terminal):
+        raise ConvergenceError("rounding")
+
+    monkeypatch.setattr(stochastic, failing, fails)
+    dense, rewards = stalled_world()
+    world = from_arrays(dense, rewards, [2, 3])
+    value, bound = ShortestPaths(world, rewards).solve(np.array([2.0, -0.1]), 1e-10)
+    expected = exact(dense, rewards, {2: Fraction(2), 3: Fraction(-0.1)})
+    assert max(abs(Fraction(float(v)) - true) for v, true in zip(value, expected, strict=True)) <= (
+        bound
+    )
+    assert bound <= 1.1
+
+
+@pytest.mark.parametrize("off", [-1.0, 1.0])
+def test_policy_iteration_never_loosens_the_bounds_of_the_sweeps(monkeypatch, off):
+    def loose(choices, best, terminal):
+        return choices.of_states(np.full(choices.n_live + terminal.size, off * 1e6))
+
+    monkeypatch.setattr(stochastic, "verified_lower" if off < 0 else "verified_upper", loose)
+    dense = ladder(4, 0.5)
+    world = from_arrays(dense, -1.0, [4])
+    paths = ShortestPaths(world, world.step_reward)
+    paths.sweeps = 60
+    value, bound = paths.solve(np.array([2.0]), 1e-10)
+    assert 1e-10 < bound < 30
+    for got, true in zip(value, exact(dense, -1.0, {4: 2}), strict=True):
+        assert abs(Fraction(float(got)) - true) <= Fraction(bound)
+
+
+def test_a_tolerance_that_is_not_kept_is_told_once(caplog):
+    dense = np.zeros((3, 2, 3))
+    dense[0, :, [0, 1]] = [[1 - 1e-12] * 2, [1e-12] * 2]
+    dense[1, :, [1, 2]] = [[1 - 1e-13] * 2, [1e-13] * 2]
+    dense[2, :, 2] = 1.0
+    space = TaskSpace(from_arrays(dense, -1.0, [2]))
+    with caplog.at_level(logging.WARNING, logger="taskalgebra"):
+        family = plan(space, {"a": space.universal, "b": space.empty}, tolerance=1e-10)
+    assert family.error_bound > 1e-10
+    (record,) = caplog.records
+    assert record.name == "taskalgebra"
+    assert f"{family.error_bound:.1e}" in record.getMessage()
+    assert "1.0e-10" in record.getMessage()
+    caplog.clear()
+    optimal_v(space.universal, tolerance=1e-10)
+    assert len(caplog.records) == 1
+
+
+def test_a_tolerance_that_is_kept_is_not_spoken_of(caplog):
+    space = TaskSpace(from_arrays(ladder(4, 0.5), -1.0, [4]))
+    assert plan(space, [space.universal]).error_bound <= 1e-10
+    optimal_v(space.universal)
+    assert not caplog.records

@@ -13,6 +13,7 @@ from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.limits import MOST_EPISODES
+from taskalgebra.planning.policy_iteration import ConvergenceError, chain_values
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance
@@ -120,7 +121,13 @@ def _play(
 
 
 def policy_return(task: Task, actions: ArrayLike) -> Array:
-    """V^π_M(s), the exact expected return of one action per state; −∞ where π may never end."""
+    """V^π_M(s), the exact expected return of one action per state; −∞ where π may never end.
+
+    Where many states are gone round for n steps, the rounding errors of n steps add up.
+
+    Raises:
+        ConvergenceError: in a stochastic world, episodes are too long for float64.
+    """
     mdp = task.space.mdp
     chosen = _actions(actions, task)
     row, column, outcome = _transitions(mdp, chosen)
@@ -131,10 +138,16 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     if mdp.deterministic:
         values[live] = _follow(column, task.steps, chosen, values, live)
         return values
-    matrix = np.eye(mdp.n_states)
-    np.subtract.at(matrix, (row, column), mdp.probability[outcome])
-    right = task.steps[live, chosen[live]] - matrix[np.ix_(live, mdp.goals)] @ task.goal_reward
-    values[live] = np.linalg.solve(matrix[np.ix_(live, live)], right)
+    place = np.full(mdp.n_states, -1)
+    place[live], place[mdp.goals] = np.arange(live.size), live.size + np.arange(mdp.n_goals)
+    taken = (proper & ~mdp.is_goal)[row]
+    start, end, p = place[row[taken]], place[column[taken]], mdp.probability[outcome[taken]]
+    values[live] = chain_values(start, end, p, task.steps[live, chosen[live]], task.goal_reward)
+    if np.isnan(values).any():
+        raise ConvergenceError(
+            "episodes of this policy take so many steps that rounding errors hide how many; let "
+            "the rarest outcomes of the world be likelier"
+        )
     return values
 
 

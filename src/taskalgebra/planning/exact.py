@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
+from taskalgebra.progress import LOGGER
 from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
@@ -205,7 +206,8 @@ def plan(
         tasks: tasks of that space, by name or in a list.
         r_bar_min: r̄_MIN; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
-            largest reward.
+            largest reward.  Where float64 cannot keep it, the logger `taskalgebra` warns, and
+            `error_bound` says what was kept.
     """
     mdp = instance(space, TaskSpace, "the space").mdp
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
@@ -245,6 +247,7 @@ def q_bar_star(
         error = max(error, gap)
         for i, table in zip(group, solved, strict=True):
             tables[i] = table
+    _warn(error, tolerance)
     for table in tables:
         table.setflags(write=False)
     return TableFamily.of(space, named, tables, r_bar_min=low, error_bound=error)
@@ -273,6 +276,17 @@ def _tolerance(space: TaskSpace, given: float | None) -> float:
     if given is not None and not given > 0:
         raise ValueError(f"tolerance is {given}, expected a number above 0")
     return tolerance
+
+
+def _warn(error: float, tolerance: float) -> None:
+    """Log a tolerance that was not kept: the values are of use, but known less well."""
+    if error > tolerance:
+        LOGGER.warning(
+            "values are known to ±%.1e, not to the tolerance of %.1e: rounding errors add up "
+            "where episodes are long or rewards differ much in size",
+            error,
+            tolerance,
+        )
 
 
 def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
@@ -315,7 +329,9 @@ def optimal_v(task: Task, *, tolerance: float | None = None) -> Array:
     mdp = instance(task, Task, "the task").space.mdp
     tolerance = _tolerance(task.space, tolerance)
     if not mdp.deterministic:
-        return ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)[0]
+        values, error = ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)
+        _warn(error, tolerance)
+        return values
     best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
     return best
 

@@ -14,6 +14,7 @@ episode, an honest bound also where a system is nearly singular.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +29,32 @@ MOST_POLICIES = 200
 MOST_ROOMS = 20
 """How often η is made four times as large where that is not enough."""
 EPSILON = float(np.finfo(np.float64).eps)
+Best = tuple[LongArray, Array]
+"""The policy that policy iteration found, and its value, per node."""
 
 
 class ConvergenceError(ValueError):
     """The bounds on the optimum did not meet."""
+
+
+def chain_values(row: LongArray, column: LongArray, p: Array, reward: Array, end: Array) -> Array:
+    """[N], the sum of rewards from each of N states of a chain up to its end; NaN if singular.
+
+    Outcomes lead from `row` to `column` with probability p; states N, N + 1, … end it and pay
+    `end`.
+    """
+    n = reward.size
+    # 1 − p(stay) as the sum of what leaves: nothing is lost where almost nothing leaves.
+    away = column != row
+    row, column, p = row[away], column[away], p[away]
+    matrix = np.zeros((n, n + end.size))
+    np.subtract.at(matrix, (row, column), p)
+    matrix[np.arange(n), np.arange(n)] += np.bincount(row, p, minlength=n)
+    right: Array = reward - matrix[:, n:] @ end
+    found = np.full(n, np.nan)
+    with suppress(np.linalg.LinAlgError):
+        found[:] = np.linalg.solve(matrix[:, :n], right)
+    return found
 
 
 @dataclass(frozen=True)
@@ -89,20 +112,8 @@ class Choices:
         place[chosen] = np.arange(self.n_live)
         taken = place[self.row] >= 0
         row, column, p = place[self.row[taken]], self.successor[taken], self.probability[taken]
-        # 1 − p(stay) as the sum of what leaves: nothing is lost where almost nothing leaves.
-        away = column != row
-        row, column, p = row[away], column[away], p[away]
-        matrix = np.zeros((self.n_live, self.n_live + terminal.size))
-        np.subtract.at(matrix, (row, column), p)
-        matrix[np.arange(self.n_live), np.arange(self.n_live)] += np.bincount(
-            row, p, minlength=self.n_live
-        )
-        right = self.reward[chosen] + extra - matrix[:, self.n_live :] @ terminal
-        try:
-            live = np.linalg.solve(matrix[:, : self.n_live], right)
-        except np.linalg.LinAlgError:
-            live = np.full(self.n_live, np.nan)
-        return np.concatenate([live, terminal])
+        right = self.reward[chosen] + extra
+        return np.concatenate([chain_values(row, column, p, right, terminal), terminal])
 
     def room(self, chosen: LongArray, values: Array) -> Array:
         """[N], what the errors of a policy's values may change at a step: theirs, and rounding."""
@@ -141,7 +152,11 @@ class Choices:
                 return bool(near.all())
             near = grown
 
-    def improved(self, chosen: LongArray, extra: Array, terminal: Array) -> tuple[LongArray, Array]:
+    def best(self, terminal: Array) -> Best:
+        """Policy iteration from a policy that ends."""
+        return self.improved(self.proper(), np.zeros(self.n_live), terminal)
+
+    def improved(self, chosen: LongArray, extra: Array, terminal: Array) -> Best:
         """Policy iteration: the last policy and its value; gains below `extra` / 4 do not count."""
         values = self.value(chosen, extra, terminal)
         for _ in range(MOST_POLICIES):
@@ -157,13 +172,13 @@ class Choices:
         return chosen, values
 
 
-def verified_lower(choices: Choices, terminal: Array) -> Array:
+def verified_lower(choices: Choices, best: Best, terminal: Array) -> Array:
     """[S], a verified bound L ≤ V* on the optimum over proper policies.
 
     Raises:
         ConvergenceError: episodes are so long that float64 cannot hold the bound.
     """
-    policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
+    policy, values = best
     room = choices.room(policy, values)
     if choices.ends(policy):
         for _ in range(MOST_ROOMS):
@@ -178,12 +193,12 @@ def verified_lower(choices: Choices, terminal: Array) -> Array:
     )
 
 
-def verified_upper(choices: Choices, terminal: Array) -> Array | None:
+def verified_upper(choices: Choices, best: Best, terminal: Array) -> Array | None:
     """[S], a verified bound U ≥ V* on the optimum over proper policies; None if none was found.
 
     With η more for every step, a cycle that costs less than η would earn; then there is none.
     """
-    policy, values = choices.improved(choices.proper(), np.zeros(choices.n_live), terminal)
+    policy, values = best
     room = choices.room(policy, values)
     for _ in range(MOST_ROOMS):
         _, upper = choices.improved(policy, room, terminal)

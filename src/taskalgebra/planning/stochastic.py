@@ -3,7 +3,7 @@
 For each goal g and each terminal reward it may have, the extended task is a stochastic shortest
 path (Bertsekas and Tsitsiklis 1991): V(s) = max_a r(s, a) + Σ p V(s'), ending in 𝒢 with r̄.
 Repeated backups are applied to a lower and an upper bound of the optimum over proper policies,
-until they meet.  Half their distance is the error bound, whatever the world:
+until they meet.  Half their distance is the error bound, up to the rounding errors of the sweeps:
 
 - upper: the largest terminal reward, because steps earn nothing (r ≤ 0 is required);
 - lower: the policy π that ends soonest, with a certified number of steps.  If w ≥ 0 satisfies
@@ -14,8 +14,9 @@ treated as one state: all its members are worth its best way out (the "end compo
 probabilistic model checking).  From states without any proper policy the value is −∞.
 
 Bounds move by one step with each sweep, so episodes of a million steps would take millions of
-sweeps.  Where they have not met after `PATIENT_SWEEPS`, and the world is not too large for linear
-systems, `policy_iteration` finds verified bounds instead.
+sweeps; and steps that cost less than a rounding error move nothing.  Where bounds stay apart, and
+the world is not too large for linear systems, `policy_iteration` finds verified ones.  The closer
+ones count; those of the sweeps after their rounding errors are added.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning import policy_iteration
 from taskalgebra.planning.policy_iteration import (
+    EPSILON,
+    Best,
     Choices,
     ConvergenceError,
     verified_lower,
@@ -42,6 +45,8 @@ MOST_SWEEPS = 200_000
 """Sweeps after which a larger one is given up."""
 SWEPT_AT_ONCE = 2**25
 """Outcomes that a compiled loop looks at before it returns: some tenths of a second."""
+ROUNDING_ERRORS = 64
+"""Bounds that stop moving this close to each other are as close as float64 can tell."""
 SPARED = 10.0 ** np.arange(-16, -5)
 """What steps may be spared for an upper bound, relative to the largest reward."""
 
@@ -76,18 +81,18 @@ class ShortestPaths:
     def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
         """V over proper policies, given the terminal reward of each goal; and its error bound.
 
-        Bounds stop moving within a rounding error of each other, and rounding errors add up over
-        an episode; so the error may exceed a tolerance below the precision of float64.
+        Rounding errors add up over an episode, so the error bound may exceed the tolerance.
         """
-        mdp = self.mdp
+        mdp, walking = self.mdp, self.ending & ~self.mdp.is_goal
         lower = terminal.min() + self.step_reward.min() * self.duration
         upper = np.full(mdp.n_states, terminal.max())
         for bound in (lower, upper):
             bound[~self.ending] = -np.inf
             bound[mdp.goals] = terminal
-        gap, met = np.inf, False
+        lowest = lower.copy()
+        gap, still = np.inf, False
         for n_sweeps in self._turns():
-            gap, met = _bracket(
+            gap, still = _bracket(
                 mdp.offset,
                 mdp.successor,
                 mdp.probability,
@@ -101,17 +106,41 @@ class ShortestPaths:
                 tolerance,
                 n_sweeps,
             )
-            if met:
+            if still:
                 break
-        if not met and self.solvable:
-            lower, upper = verified_lower(self._choices(0.0), terminal), self._upper(terminal)
+        if still and gap <= max(tolerance, ROUNDING_ERRORS * EPSILON * self._size(lower, upper)):
+            return (lower + upper) / 2, gap / 2
+        if self.solvable:
+            lower[walking] -= self._rounding(lowest, lower)
+            upper[walking] += self._rounding(terminal, upper)
+            choices = self._choices(0.0)
+            best = choices.best(terminal)
+            try:
+                lower = np.maximum(lower, verified_lower(choices, best, terminal))
+                upper = np.minimum(upper, self._upper(choices, best, terminal))
+            except ConvergenceError:
+                if not still:
+                    raise
             gap = float((upper[self.ending] - lower[self.ending]).max())
-        elif not met:
+        elif not still:
             raise ConvergenceError(
                 f"after {self.sweeps:,} sweeps values are known only to {gap:.1e}, "
                 f"expected {tolerance:.1e}; raise the tolerance"
             )
         return (lower + upper) / 2, gap / 2
+
+    def _size(self, *bounds: Array) -> float:
+        """The size of the largest number in a backup of these bounds."""
+        held = max(float(np.abs(bound[np.isfinite(bound)]).max()) for bound in bounds)
+        return held - float(self.step_reward.min())
+
+    def _rounding(self, *ends: Array) -> float:
+        """What the rounding errors of all sweeps add up to, as bounds moved between these.
+
+        A backup errs by some rounding errors, and a sweep hands errors on to at most all states.
+        """
+        terms = float(np.diff(self.mdp.offset).max()) + 4
+        return self.sweeps * self.mdp.n_states * terms * EPSILON * self._size(*ends)
 
     def _turns(self) -> Iterator[int]:
         """All sweeps in turns, so that Ctrl-C is heard.
@@ -128,16 +157,20 @@ class ShortestPaths:
         component, inner = free_components(mdp, reward)
         return Choices.of(mdp, reward, self.usable & ~inner, component)
 
-    def _upper(self, terminal: Array) -> Array:
+    def _upper(self, choices: Choices, best: Best, terminal: Array) -> Array:
         """[S], a verified upper bound; if need be, one for steps that cost a little less."""
         size = max(float(np.abs(terminal).max()), float(-self.step_reward.min()))
-        for spared in (0.0, *(size * SPARED)):
-            upper = verified_upper(self._choices(spared), terminal)
-            if upper is not None:
-                return upper
-        raise ConvergenceError(
-            "some steps cost so little that rounding errors hide it; let their costs be more alike"
-        )
+        upper = verified_upper(choices, best, terminal)
+        for spared in size * SPARED:
+            if upper is None:
+                choices = self._choices(spared)
+                upper = verified_upper(choices, choices.best(terminal), terminal)
+        if upper is None:
+            raise ConvergenceError(
+                "some steps cost so little that rounding errors hide it; let their costs be more "
+                "alike"
+            )
+        return upper
 
     def _certified_duration(self) -> Array:
         """[S], an upper bound on the expected steps of the policy that ends soonest."""
@@ -166,7 +199,8 @@ class ShortestPaths:
             )
         steps, alone = np.full_like(self.step_reward, -1.0), np.full(mdp.n_states, -1, np.int32)
         choices = Choices.of(mdp, steps, self.usable, alone)
-        lower = verified_lower(choices, np.zeros(mdp.n_goals))
+        nothing = np.zeros(mdp.n_goals)
+        lower = verified_lower(choices, choices.best(nothing), nothing)
         return np.where(walking, -lower, 0.0)
 
 
@@ -244,8 +278,8 @@ def _bracket(
 ) -> tuple[float, bool]:
     """Back up both bounds in place, in alternating directions, until they are close.
 
-    Returns their largest distance and whether they met.  Both remain bounds and move monotonically,
-    so a sweep that changes neither is the last.
+    Returns their largest distance, and whether they are close or stand still.  Both remain bounds
+    and move monotonically, so a sweep that changes neither is the last.
     """
     n_states, n_actions = step_reward.shape
     n_components = component.max() + 1
