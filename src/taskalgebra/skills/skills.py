@@ -29,6 +29,7 @@ from taskalgebra.drawing.terminal import picture
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play
+from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
@@ -111,7 +112,7 @@ class Skills(Mapping[str, "Agent"]):
                 room; what was there is as it was.
         """
         if not str(path):
-            raise store.StoreError("the path is empty; give a directory to save the skills in")
+            raise StoreError("the path is empty; give a directory to save the skills in")
         store.write(files.at(path), self.family, self.env)
 
     def _expression(self, key: str | Expression | Task) -> Expression:
