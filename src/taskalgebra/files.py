@@ -29,6 +29,14 @@ PROBE = 4096
 """Bytes that are written to see whether there is room for any."""
 
 
+def at(path: str | Path) -> Path:
+    """The path that a user gave, where ~ is the home, if it is known."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def replace(path: Path, data: bytes) -> None:
     """Write a file, or replace it in one step; OSErrors name it."""
     replace_all({path: data})

@@ -86,16 +86,32 @@ def test_the_ways_of_editors_do_not_matter(content, file, tmp_path):
         ("", "the map is empty"),
         ("\n \n", "the map is empty"),
         ("north = A\n", "the map is empty"),
-        ("#..#\n", "the map has no goal"),
+        ("#..#\n", "the map has no goal; put letters on it$"),
         ("\n\n#A.#\n#.?#\n", "'?' at line 4, column 3"),
         ("   #A.#\n   #.?#\n", "'?' at line 2, column 6"),
-        ("#A\t#\n", r"'\\t' at line 1, column 3"),
+        ("#A\t#\n", r"a tab at line 1, column 3"),
+        ("#A #\n", "' ' at line 1, column 3"),
         ("x = A\n#A.#\n#\u2028.#\n", r"'\\u2028' at line 3, column 2"),
         ("#A.#\n#..\n", "3 columns, where its first row has 4, at line 2"),
-        ("#A.#\n\n#..#\n", "0 columns, where its first row has 4, at line 2"),
+        ("#A.#\n\n#..#\n", "line 3: '#..#' follows a blank line"),
+        (MAP + "\n" + MAP, "line 6: '#####' follows a blank line"),
+        *(
+            (MAP + between + line, f"line {n}: '{line}' is neither .*; write NAME = GOAL, GOAL")
+            for line in ("north A", "n : A", "// comment", "# comment", "# five", "A, B")
+            for between, n in (("", 5), ("\n", 6), ("\nx = A\n\n", 8), ("x = A\n", 6))
+        ),
+        (MAP + "\nnorth", "line 6: 'north' follows a blank line.* write NAME = GOAL, GOAL"),
+        (MAP + "north1", "6 columns.* at line 5.* write NAME = GOAL, GOAL"),
+        ("// comment\n" + MAP, "line 1: '// comment' is neither"),
+        ("# my map\n\n" + MAP, "line 1: '# my map' is neither"),
         ("#A.#\n#.A#\n", "'A' is drawn twice, at line 1, column 2 and line 2, column 3"),
         (MAP + "\nx = A\nx = B", "line 7: the task 'x' is given twice"),
         (MAP + "x = Z", "line 5: unknown goal 'Z'; this world has A, B"),
+        *(
+            (MAP + f"{word} = A", f"line 5: .*'{word}' is a word of expressions; .*{word}_task")
+            for word in ("true", "not", "AND", "iff", "nand")
+        ),
+        (MAP + "'' = A", "line 5: the task \"'' = A\" has no name"),
         (MAP + "= A", "line 5: the task '= A' has no name"),
         (MAP + "x = ,", "line 5: the task 'x = ,' has no name or no goals"),
         (MAP.encode() + b"\n\xff\xfe", "line 6: it is not a text file in UTF-8"),
@@ -110,6 +126,20 @@ def test_a_mistake_is_named_with_its_line(content, words, file):
     assert str(refused.value).startswith(str(path))
     with pytest.raises(ValueError, match=words.replace("?", r"\?")):
         open_world(str(path))
+
+
+def test_quotes_around_a_name_are_not_part_of_it(file):
+    world = ta.from_file(file(MAP + "'a b' = A\n\"it's\" = B\n"))
+    assert list(world.tasks) == ["a b", "it's"]
+    assert ta.solve(world)["'a b' & ~\"it's\""].evaluate(5).success_rate == 1.0
+
+
+def test_a_path_may_begin_with_the_home(file, monkeypatch):
+    monkeypatch.setenv("HOME", str(file(MAP).parent))
+    assert list(ta.from_file("~/map.txt").tasks) == ["A", "B"]
+    assert list(open_world("~/map.txt").tasks) == ["A", "B"]
+    with pytest.raises(ValueError, match="the path of the map is empty"):
+        ta.from_file("")
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path):

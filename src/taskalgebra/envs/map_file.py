@@ -14,17 +14,21 @@ A line with `=` names a task by its goals; without such lines every goal is a ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from taskalgebra import files
 from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.logic.text import RESERVED
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import closest, listed
-from taskalgebra.worlds.grid import MapError, from_text, place, rows_of
+from taskalgebra.worlds.grid import FREE, NO_GOAL, WALL, MapError, from_text, place, rows_of
 
 MOST_BYTES = 1_000_000
 """A file beyond this is not a map."""
+TASK_LINE = "write NAME = GOAL, GOAL"
 
 
 def from_file(
@@ -44,12 +48,21 @@ def from_file(
         r_empty: r_∅, what any other goal pays; both default to those of `TaskSpace`.
         slip_probability: of a move in one of the other three directions instead.
 
+    Returns:
+        The environment: `.space` has the goals and their rewards, `.space.mdp` the states, and
+        `.tasks` the named tasks.
+
     Raises:
         ValueError: there is no such file, or it is not a map; the message names the line.
     """
-    lines = _lines(Path(path))
+    if not str(path):
+        raise ValueError("the path of the map is empty; give that of a text file")
+    lines = _lines(files.at(path))
     numbers = [i for i, line in enumerate(lines) if "=" not in line]
     drawn = [lines[i] for i in numbers]
+    wrong = _no_row(drawn)
+    if wrong is not None:
+        raise ValueError(f"{path}: line {numbers[wrong[0]] + 1}: {wrong[1]}; {TASK_LINE}")
     _, above, left = rows_of(drawn)
     try:
         mdp = from_text(drawn, step_reward=step_reward, slip_probability=slip_probability)
@@ -59,7 +72,9 @@ def from_file(
             column = None if column is None else column + left + 1
             return place("line", numbers[row + above] + 1, column)
 
-        raise ValueError(f"{path}: {error.told(in_file)}") from None
+        told = f"{NO_GOAL}; put letters on it" if error.what == NO_GOAL else error.told(in_file)
+        hint = f"; if it is no row but a task, {TASK_LINE}" if "columns" in error.what else ""
+        raise ValueError(f"{path}: {told}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     space = TaskSpace(mdp, r_universal=r_universal, r_empty=r_empty)
@@ -80,9 +95,15 @@ def from_file(
 def defined_task(text: str, space: TaskSpace) -> tuple[str, Task]:
     """The name and the task of `NAME = GOAL, GOAL`."""
     name, _, goals = (part.strip() for part in text.partition("="))
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
+        name = name[1:-1].strip()  # quotes as in an expression
     desired = [goal.strip() for goal in goals.split(",") if goal.strip()]
     if not name or not desired:
         raise ValueError(f"the task {text.strip()!r} has no name or no goals; write NAME=GOAL,GOAL")
+    if name.lower() in RESERVED:
+        raise ValueError(
+            f"the task name {name!r} is a word of expressions; choose another, such as {name}_task"
+        )
     return name, space.task(desired)
 
 
@@ -94,6 +115,31 @@ def named_task(name: str, named: Mapping[str, Task]) -> Task:
             f"for a new one{closest(name, list(named))}"
         )
     return named[name]
+
+
+def _no_row(drawn: Sequence[str]) -> tuple[int, str] | None:
+    """The first line that is no row of the map and names no task: its number, and what it is.
+
+    A row is as wide as the others and has walls or free cells, or at least no foreign symbols;
+    what else is wrong with it is for the map's own messages.
+    """
+    rows, above, _ = rows_of(drawn)
+    width, _ = Counter(len(row) for row in rows if row).most_common(1)[0] if rows else (0, 0)
+    for i, row in enumerate(rows):
+        usual = len(row) == width and (WALL in row or FREE in row)
+        if not usual and not all(c in (WALL, FREE) or c.isalnum() for c in row):
+            return i + above, f"{_short(row)} is neither a row of the map nor a task"
+    blank = rows.index("") if "" in rows else len(rows)
+    for i, row in enumerate(rows[blank:], blank):
+        if row:
+            what = "follows a blank line, where the map ends; a file holds one map, and its tasks"
+            return i + above, f"{_short(row)} {what}"
+    return None
+
+
+def _short(line: str) -> str:
+    text = line.strip()
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
 
 
 def _lines(path: Path) -> list[str]:

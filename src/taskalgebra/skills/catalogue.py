@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from taskalgebra import files
 from taskalgebra.folder import MANIFEST
 from taskalgebra.skills import SHIPPED_AT
 
@@ -178,7 +179,7 @@ def open_skills(
     from taskalgebra.logic.formulas import parse
 
     entry = ENTRIES.get(name)
-    loaded = Path(name).is_dir() if entry is None else entry.networks
+    loaded = files.at(name).is_dir() if entry is None else entry.networks
     for text in expressions:
         parse(text, entry.tasks if entry is not None and loaded else None)
     from taskalgebra.skills.making import load, solve
@@ -226,7 +227,7 @@ def _drawn(name: str, slip_probability: float, rewards: Mapping[str, Any]) -> Go
     from taskalgebra.envs.map_file import from_file
     from taskalgebra.validation import closest
 
-    path = Path(name)
+    path = files.at(name)
     if not path.exists():
         raise ValueError(
             f"no world {name!r}: it is neither one of {', '.join(ENTRIES)} nor a file with a map "

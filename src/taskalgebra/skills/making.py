@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.spaces import Discrete
 
+from taskalgebra import files
 from taskalgebra.envs.registry import env_of
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.learner import DeepQ
@@ -199,7 +200,9 @@ def load(
     Raises:
         StoreError: there are no skills, or they cannot be read.
     """
-    directory = Path(path)
+    if not str(path):
+        raise StoreError("the path is empty; give a directory with skills")
+    directory = files.at(path)
     if os.path.exists(directory) and not os.path.isdir(directory):
         raise StoreError(f"{directory} is a file; skills are saved as a directory")
     if not _is_there(directory):

@@ -23,11 +23,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from taskalgebra import files
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import picture
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play
+from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
@@ -109,7 +111,9 @@ class Skills(Mapping[str, "Agent"]):
             StoreError: the directory holds other things or cannot be written to, or there is no
                 room; what was there is as it was.
         """
-        store.write(Path(path), self.family, self.env)
+        if not str(path):
+            raise StoreError("the path is empty; give a directory to save the skills in")
+        store.write(files.at(path), self.family, self.env)
 
     def _expression(self, key: str | Expression | Task) -> Expression:
         if isinstance(key, Task):

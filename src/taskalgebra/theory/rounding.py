@@ -2,7 +2,7 @@
 
 A value G + r_M(g) is rounded in proportion to the largest number that it is made of.  Values closer
 than `TIE` times that number are taken as equal (`theory.policy`).  Where a step costs no more than
-that, going on and standing still are equal too, and an agent may stand still for ever.
+that, going on and standing still are equal too, and an agent may stand still forever.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def of_episode(mdp: FiniteMDP, tie: float) -> float:
 def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | None) -> Lost | None:
     """The first reward that rounding or the rule for ties makes meaningless, if there is one.
 
-    A cycle of n steps whose costs add up to no more than n ties may be followed for ever.  So each
+    A cycle of n steps whose costs add up to no more than n ties may be followed forever.  So each
     step must cost more than one tie; if some cost nothing, the others more than S ties.  Ties of a
     whole episode add up, so goals must differ by more than that.
     """
@@ -108,6 +108,6 @@ def told_apart(
         offender = {"state": s, "action": a}
     detail = (
         f"{what}, but with rewards of up to {scale:g} amounts below {found.below:.1e} are lost in "
-        f"rounding, and an agent may stand still for ever; choose rewards of more similar size"
+        f"rounding, and an agent may stand still forever; choose rewards of more similar size"
     )
     return Finding(APART, paper, False, detail, offender)

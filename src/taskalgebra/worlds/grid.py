@@ -33,6 +33,7 @@ from taskalgebra.worlds.build import from_outcomes
 from taskalgebra.worlds.finite import FiniteMDP
 
 WALL, FREE = "#", "."
+NO_GOAL = "the map has no goal"
 ACTIONS = ("up", "right", "down", "left", "stay")
 MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 Cell = tuple[int, int]
@@ -87,7 +88,7 @@ def from_text(
         named[name] = _free_cell(cell, free, f"goal {name!r}")
     if not named:
         raise MapError(
-            "the map has no goal",
+            NO_GOAL,
             advice="put letters on it, or pass goals={'name': (row, column)}",
         )
     for name, cell in named.items():
@@ -230,7 +231,7 @@ def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
         symbol = rows[r][c]
         if not symbol.isalnum():
             raise MapError(
-                f"the map has {symbol!r}",
+                "the map has " + ("a tab" if symbol == "\t" else repr(symbol)),
                 (r, c),
                 advice="expected '#' for a wall, '.' for a free cell, or a letter or digit for a "
                 "goal",

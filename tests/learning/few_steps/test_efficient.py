@@ -409,7 +409,7 @@ class TestBadInput:
     def test_a_cycle_that_pays(self, table):
         world = from_arrays(table, 0.5, [2])
         space = TaskSpace(world)
-        with pytest.raises(ValueError, match="rises for ever"):
+        with pytest.raises(ValueError, match="rises forever"):
             master(space, {"goal": space.universal}, r_bar_min=-10.0)
 
     def test_runs_of_the_experiment(self):

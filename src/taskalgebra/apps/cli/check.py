@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from taskalgebra import files
 from taskalgebra.apps.cli.commands import (
     Failure,
     GoalReward,
@@ -17,6 +17,7 @@ from taskalgebra.apps.cli.commands import (
     Slip,
     Tasks,
     WorldArgument,
+    in_options,
 )
 from taskalgebra.apps.cli.exit_codes import FAILED, OK
 from taskalgebra.apps.cli.output import OPENING, Output
@@ -56,7 +57,7 @@ def check(
             Text(finding.word, {"holds": "green", "FAILS": "bold red"}.get(finding.word, "")),
             finding.name,
             finding.paper,
-            finding.detail,
+            in_options(finding.detail),
         ]
         for finding in report.findings
     ]
@@ -73,7 +74,7 @@ def _examined(
 ) -> tuple[AssumptionReport, str]:
     """The findings, and a note on the layout that was examined."""
     env: GoalEnv | None
-    if name not in catalogue.ENTRIES and Path(name).is_dir():
+    if name not in catalogue.ENTRIES and files.at(name).is_dir():
         skills = catalogue.open_skills(
             name, tasks=tasks, slip_probability=slip, goal_reward=goal_reward
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -9,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperCommand
 
 from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, STOPPED, USAGE
 from taskalgebra.folder import StoreError
 from taskalgebra.limits import MOST_EPISODES, MOST_SEED
+from taskalgebra.logic.text import ExpressionError
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -108,7 +113,64 @@ def epilog(examples: Examples) -> str:
 
 def add(app: typer.Typer, command: Callable[..., int], examples: Examples) -> None:
     """Add a command, which returns its exit code, under the name of its function."""
-    app.command(command.__name__.rstrip("_"), epilog=epilog(examples))(_guarded(command))
+    name = command.__name__.rstrip("_")
+    app.command(name, cls=Command, epilog=epilog(examples))(_guarded(command))
+
+
+_WRONG_USAGE: Any = typer.BadParameter.__base__
+
+
+class Command(TyperCommand):
+    """A command whose messages about wrong usage hold what was given, and a way out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except _WRONG_USAGE as error:
+            error.message += self._hint(error, given)
+            raise
+
+    def _hint(self, error: Any, given: list[str]) -> str:
+        option = getattr(error, "option_name", "")
+        formula = any(param.metavar == "EXPR" for param in self.params)
+        if formula and option and not option.startswith("--"):
+            return "; an expression begins with a task, ~ or (, and not is written ~"
+        if formula and "extra argument" in error.message:
+            return '; put the expression in quotes, such as "top ^ left"'
+        names = getattr(getattr(error, "param", None), "opts", ())
+        value = _value_of(names, given)
+        return "" if value is None or value in error.message else f", not {value!r}"
+
+
+def _value_of(names: Sequence[str], given: Sequence[str]) -> str | None:
+    """What was given for an option, if it was."""
+    for i, word in enumerate(given):
+        for name in names:
+            if word == name and name.startswith("-") and i + 1 < len(given):
+                return given[i + 1]
+            if word.startswith(f"{name}="):
+                return word.removeprefix(f"{name}=")
+    return None
+
+
+_OPTIONS = (
+    (re.compile(r"r_universal=\"auto\""), "--goal-reward auto"),
+    (re.compile(r"r_universal = "), "--goal-reward "),
+    (re.compile(r"r_universal(\[\d+\])?(?!=)"), "--goal-reward"),
+    (re.compile(r"r_empty = (\S+)"), r"the reward of other goals, \1,"),
+    (re.compile(r"the goal reward is"), "--goal-reward is"),
+    (re.compile(r"slip_probability"), "--slip"),
+    (re.compile(r"(or \"auto\")"), r"\1 (--goal-reward auto)"),
+)
+
+
+def in_options(text: str) -> str:
+    """A message of the library, with options in place of arguments."""
+    for argument, option in _OPTIONS:
+        text = argument.sub(option, text)
+    return text
 
 
 def _guarded(command: Callable[..., int]) -> Callable[..., None]:
@@ -118,21 +180,46 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             code = command(*args, **kwargs)
+            sys.stdout.flush()
         except KeyboardInterrupt as stopped:
             print(f"\n{str(stopped) or STOPPED}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
             raise  # the reader closed the pipe; typer handles it
         except (Failure, StoreError, OSError, ModuleNotFoundError) as error:
-            print(f"taskalgebra: {error}", file=sys.stderr)
+            print(f"taskalgebra: {_of_stdout(error) or error}", file=sys.stderr)
             code = FAILED
         except MemoryError as error:
             print(f"taskalgebra: not enough memory; ask for less ({error})", file=sys.stderr)
             code = FAILED
         except ValueError as error:  # the library refuses what was given
-            print(f"taskalgebra: {error}", file=sys.stderr)
+            several = (
+                isinstance(error, ExpressionError) and len(kwargs.get("expressions") or ()) > 1
+            )
+            hint = "\nput an expression with blanks in quotes" if several else ""
+            print(f"taskalgebra: {in_options(str(error))}{hint}", file=sys.stderr)
             code = USAGE
         if code != OK:
             raise typer.Exit(code)
 
     return run
+
+
+def _of_stdout(error: Exception) -> str:
+    """The message for an error in writing to stdout; "" for any other, which names its file."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    if not isinstance(error, OSError) or error.filename or error.errno not in full:
+        return ""
+    _drop_stdout()
+    return f"cannot write to standard output: {error.strerror}"
+
+
+def _drop_stdout() -> None:
+    """Write what is still in its buffer to nowhere, so that Python does not fail at its end."""
+    try:
+        handle = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, handle)
+    os.close(nowhere)

@@ -19,6 +19,7 @@ from taskalgebra.apps.cli.commands import (
     Slip,
     Tasks,
     WorldOption,
+    in_options,
     usual_episodes,
 )
 from taskalgebra.apps.cli.exit_codes import OK
@@ -141,7 +142,7 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
     output.table(columns, rows)
     for agent, one in zip(agents, found, strict=True):
         if one.note:
-            output.line(f"{agent.expression}: {one.note}")
+            output.line(f"{agent.expression}: {in_options(one.note)}")
 
 
 def _number(value: float) -> str:

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -82,7 +83,7 @@ def learn(
     Finite worlds are learned as tables, games as networks from pixels, which need torch. Learning
     that was stopped resumes when the same command is run again.
     """
-    output = Output(json, quiet)
+    output, out = Output(json, quiet), files.at(out)
     env = catalogue.open_world(world, slip_probability=slip, goal_reward=goal_reward)
     base = catalogue.base_tasks(world, env, tasks or [])
     if env.space.finite:
@@ -107,6 +108,9 @@ def learn(
         _report(output, skills, world, out, seed)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped; the skills are saved in {out}") from None
+    except OSError:
+        print(f"the skills are saved in {out}", file=sys.stderr)
+        raise
     return OK
 
 

@@ -121,7 +121,10 @@ class Output:
     def figures(self, document: Mapping[str, Any]) -> None:
         """Print the JSON document, if asked for; numbers that are not finite become null."""
         if self.json:
-            print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+            print(
+                json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False),
+                flush=True,
+            )
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Meter]:

@@ -85,10 +85,17 @@ def reproduce(
     """Run the paper's experiments, draw its figures, judge its claims, and write the report."""
     if train and skills:
         raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
+    out, skills = out and files.at(out), skills and files.at(skills)
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
     _check(what, options)
-    files.require_writable(options.out / "results")
+    try:
+        files.require_writable(options.out / "results")
+    except OSError as error:
+        hint = "; choose a directory with --out DIR" if out is None else ""
+        raise Failure(
+            f"cannot write to {options.out / 'results'}: {error.strerror}{hint}"
+        ) from None
     finished: list[Event] = []
     with output.progress("") as meter:
         try:

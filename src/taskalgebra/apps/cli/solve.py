@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taskalgebra import files
 from taskalgebra.apps.cli.commands import (
     GAME,
     GAME_TASK,
@@ -20,6 +21,7 @@ from taskalgebra.apps.cli.commands import (
     Slip,
     Tasks,
     WorldOption,
+    in_options,
     usual_episodes,
 )
 from taskalgebra.apps.cli.evaluate import document, played
@@ -47,14 +49,16 @@ def _cell(text: str | None) -> Cell | None:
         return None
     row, _, column = text.partition(",")
     if not (row.strip().isdecimal() and column.strip().isdecimal()):
-        raise typer.BadParameter(f"{text!r} is not a cell; write ROW,COLUMN, such as 1,5")
+        raise typer.BadParameter(
+            f"{text!r} is not a cell; write ROW,COLUMN, such as 1,5", param_hint="--start"
+        )
     return int(row), int(column)
 
 
 def _picture_file(path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in KINDS:
         raise typer.BadParameter(f"{path} should end in {', '.join(KINDS[:-1])} or {KINDS[-1]}")
-    return path
+    return path if path is None else files.at(path)
 
 
 def solve(
@@ -150,7 +154,7 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     where = " of this layout" if solution.layout is not None else ""
     output.line(f"optimal   from {starts}{where}")
     if found.note:
-        output.line(f"note      {found.note}")
+        output.line(f"note      {in_options(found.note)}")
 
 
 def _draw(output: Output, solution: Solution) -> None:

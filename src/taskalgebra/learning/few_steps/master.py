@@ -287,7 +287,7 @@ def _replay(memory: Memory, lanes: _Lanes, r_bar_min: float, q: Array) -> None:
     rising = replayed(memory, lanes.goal, r_bar_min, *reversed_graph, q)
     if rising >= 0:
         raise ValueError(
-            f"the value of state {rising} rises for ever: a cycle has a positive sum of rewards, "
+            f"the value of state {rising} rises forever: a cycle has a positive sum of rewards, "
             f"so going round it beats reaching any goal; lower the step rewards"
         )
 

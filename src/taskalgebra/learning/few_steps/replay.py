@@ -40,7 +40,7 @@ def replayed(
     `edge` are the stored transitions by their successors.
 
     Returns:
-        A state whose value rises for ever, because a cycle of positive sum leads there; or NOWHERE.
+        A state whose value rises forever, because a cycle of positive sum leads there; or NOWHERE.
     """
     v = np.empty(memory.met.size)
     rewards = memory.reward_of.ravel()

@@ -76,6 +76,19 @@ def test_map_task_and_run_are_seen_without_scrolling(desk, size):
             desk.shoot(f"laptop, {name}")
 
 
+def test_notes_are_seen_without_scrolling(desk):
+    corridor = ["#" * 42, "#" + "." * 40 + "#", "#" * 42]
+    square = ["#" * 32, *["#" + "." * 30 + "#"] * 30, "#" * 32]
+    shapes = {"corridor": (corridor, [[1, 1], [1, 40]]), "square": (square, [[1, 1], [30, 30]])}
+    for size in ((1366, 768), (1366, 650), (1024, 768), (1920, 1080)):
+        desk.page.set_viewport_size({"width": size[0], "height": size[1]})
+        for name, (map_, cells) in shapes.items():
+            desk.visit(link(desk, world(map_, cells, 1)))
+            desk.say("notes", "may end in a goal that it does not desire")
+            assert seen(desk, "notes", "map", "expression", "run") == {}, (name, size)
+            desk.shoot(f"notes, {name}, {size[0]} x {size[1]}")
+
+
 LABELS = """() => [...document.querySelectorAll("#map .names text")].map((one) => {
   const { x, y, width, height } = one.getBoundingClientRect();
   const scale = one.getScreenCTM().a;

@@ -1,4 +1,4 @@
-// Remarks under the result: those of the answer, and goals that no base task tells apart.
+// Remarks under the task: those of the answer, and goals that no base task tells apart.
 
 import { byId, capitalised, h, listed, plural } from "./dom.js";
 import { alike, nMinimal } from "./world.js";
