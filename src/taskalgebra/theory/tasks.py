@@ -32,7 +32,7 @@ from taskalgebra.theory.findings import (
 )
 from taskalgebra.theory.rounding import scale_of
 from taskalgebra.theory.worth import of_task, remarks, worthwhile
-from taskalgebra.validation import finite, listed
+from taskalgebra.validation import finite, instance, listed, per_goal
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -191,10 +191,10 @@ class TaskSpace:
         self.goal_names, self.action_names = world.goal_names, world.action_names
         self.n_goals, self.n_actions = world.n_goals, world.n_actions
         low, high = _default_rewards(world)
-        self.r_empty = _per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
+        self.r_empty = per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
         if isinstance(r_universal, str):
             r_universal = worthwhile(world, r_universal, high, self.r_empty)
-        self.r_universal = _per_goal(
+        self.r_universal = per_goal(
             high if r_universal is None else r_universal, "r_universal", self.n_goals
         )
         if (self.r_empty >= self.r_universal).any():
@@ -272,7 +272,10 @@ class TaskSpace:
             chosen = [goal.number for goal in self.goals if desired(goal)]
             asked = "the predicate"
         else:
-            named = [desired] if isinstance(desired, str | int | np.integer) else list(desired)
+            named = [desired] if isinstance(desired, str | int | np.integer) else desired
+            if not isinstance(named, Iterable):
+                raise ValueError(f"{desired!r} is neither a list of goals nor a predicate")
+            named = list(named)
             chosen = [self.world.goal_index(goal) for goal in named]
             asked = f"{named!r}"
             if len(set(chosen)) != len(chosen):
@@ -334,7 +337,7 @@ class TaskSpace:
 
     def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
         """One task per column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
-        if not labels:
+        if not instance(labels, Mapping, "labels"):  # type: ignore[type-abstract]
             raise ValueError("the label table has no columns; give at least one task")
         tasks = {}
         for name, column in labels.items():
@@ -392,12 +395,3 @@ def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
         return -0.1, 2.0
     low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
     return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high
-
-
-def _per_goal(reward: ArrayLike, name: str, n_goals: int) -> Array:
-    given = np.asarray(reward)
-    if given.ndim == 0:
-        given = np.broadcast_to(given, (n_goals,))
-    rewards = finite(given, name, (n_goals,))
-    rewards.setflags(write=False)
-    return rewards
