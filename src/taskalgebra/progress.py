@@ -46,6 +46,12 @@ def silent(event: Event) -> None:
     """A listener that does nothing."""
 
 
+def require_listener(listener: object) -> None:
+    """Refuse what cannot be called; None stands for the default."""
+    if listener is not None and not callable(listener):
+        raise TypeError(f"listener must be a function of an Event, got {listener!r}")
+
+
 @final
 class Meter:
     """A listener that shows the share done and the time left, for work that proves slow.

@@ -5,10 +5,11 @@ Every message says what was given, what was expected and, where it helps, what t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from math import inf, nan
 from operator import index
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,10 +22,7 @@ T = TypeVar("T")
 
 def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     """A float64 array of this shape without NaN or infinity, or a ValueError that says where."""
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {values!r}") from None
+    array = np.array(numbers(values, name))
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
     finite_here = np.isfinite(array)
@@ -35,10 +33,67 @@ def finite(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     return array
 
 
+def numbers(values: ArrayLike, name: str) -> Array:
+    """A float64 array of real numbers: text, truth values and complex numbers are none."""
+    try:
+        given = np.asarray(values)
+        others = given.dtype.kind not in "iufO" or (
+            given.dtype.kind == "O"
+            and any(isinstance(one, str | bytes | bool | complex) for one in given.flat)
+        )
+        array = None if others else np.asarray(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise ValueError(f"{name} must hold numbers, got {_brief(values)}")
+    return array
+
+
+def number(
+    value: object, name: str, what: str = "a finite number", *, least: float = -inf
+) -> float:
+    """One finite number of at least the least; `what` says in a message what was expected."""
+    try:
+        found = float(finite(value, name, ()))  # type: ignore[arg-type]
+    except ValueError:
+        found = nan
+    if not found >= least:
+        raise ValueError(f"{name} is {_brief(value)}, expected {what}")
+    return found
+
+
+def share(value: object, name: str) -> float:
+    """A number from 0 to 1, such as a probability."""
+    what = "a number in [0, 1]"
+    found = number(value, name, what, least=0.0)
+    if found > 1.0:
+        raise ValueError(f"{name} is {value!r}, expected {what}")
+    return found
+
+
+def per_goal(reward: ArrayLike, name: str, n_goals: int) -> Array:
+    """[G], read-only: one finite number for every goal, given once or for each."""
+    given = np.asarray(reward)
+    if given.ndim == 0:
+        given = np.broadcast_to(given, (n_goals,))
+    rewards = finite(given, name, (n_goals,))
+    rewards.setflags(write=False)
+    return rewards
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False; a word such as "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} is {value!r}, expected True or False")
+    return bool(value)
+
+
 def unique_names(
     given: Sequence[str] | None, what: str, prefix: str, count: int
 ) -> tuple[str, ...]:
     """`count` distinct, non-empty names; by default the prefix and a number."""
+    if isinstance(given, str | bytes) or not (given is None or isinstance(given, Iterable)):
+        raise TypeError(f"the {what} names are {given!r}, expected a list of names")
     names = tuple(given) if given is not None else tuple(f"{prefix}{i}" for i in range(count))
     if len(names) != count:
         raise ValueError(f"{len(names)} {what} names for {count} {what}s: {names}")
@@ -49,6 +104,18 @@ def unique_names(
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two {what}s are named {twice!r}; names must differ")
     return names
+
+
+def checked_options(options: object, known: str) -> Any:
+    """The value of the one option that a reset knows, or None."""
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(
+            f"options are {options!r}, expected a dictionary such as {{{known!r}: ...}}"
+        )
+    unknown = set(options or {}) - {known}
+    if unknown:
+        raise ValueError(f"unknown options {sorted(map(str, unknown))}; this reset knows {known!r}")
+    return (options or {}).get(known)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
@@ -110,7 +177,9 @@ def checked_seed(value: object) -> int:
 
 
 def _brief(value: object) -> str:
-    """A number for a message; Python refuses to write one of thousands of digits."""
+    """A value for a message; Python refuses to write a number of thousands of digits."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, int) and abs(value) >= 10**30:
         return f"a number of about {int(value.bit_length() * 0.30103) + 1:,} digits"
     return repr(value)

@@ -26,7 +26,7 @@ from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_action, checked_actions, one_of
+from taskalgebra.validation import checked_action, checked_actions, checked_options, flag, one_of
 from taskalgebra.worlds.chance import outcome, outcomes
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.grid import absorbing_only
@@ -68,14 +68,23 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         """Set the spaces of Gymnasium from the sizes of the world."""
+        if not isinstance(space, TaskSpace):
+            hint = "; make one: TaskSpace(world)" if isinstance(space, FiniteMDP) else ""
+            raise TypeError(f"the space must be a TaskSpace, got {space!r}{hint}")
+        if not isinstance(tasks or {}, Mapping):
+            raise TypeError(f"tasks must be given as {{name: task}}, got {tasks!r}")
         self.space = space
         self.tasks = dict(tasks or {})
         for name, named in self.tasks.items():
+            if not isinstance(named, Task):
+                raise TypeError(
+                    f"task {name!r} is {named!r}, expected a Task, such as space.task({named!r})"
+                )
             if named.space is not space:
                 raise ValueError(f"task {name!r} belongs to another space than this world")
         self.observation_space = gym.spaces.Discrete(space.mdp.n_states)
         self.action_space = gym.spaces.Discrete(space.mdp.n_actions)
-        self.shared_absorbing = shared_absorbing
+        self.shared_absorbing = flag(shared_absorbing, "shared_absorbing")
         self.render_mode = self._checked_render_mode(render_mode)
         self.task = TRUE if task is None else task
 
@@ -134,7 +143,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
     ) -> tuple[int, dict[str, Any]]:
         """Start in a random state, or in `options["state"]`, which draws no random number."""
         super().reset(seed=seed)
-        start = (options or {}).get("state")
+        start = checked_options(options, "state")
         if start is None:
             starts = self.mdp.starts
             start = starts[int(self._uniform() * starts.size)]
@@ -234,7 +243,7 @@ class FiniteVectorEnv(Copies[States]):
     ) -> tuple[States, dict[str, Any]]:
         """Start all copies in random states, or in `options["state"]`: one for all, or `[N]`."""
         super().reset(seed=seed)
-        given = (options or {}).get("state")
+        given = checked_options(options, "state")
         self._states = self._random_starts(self.num_envs) if given is None else self._starts(given)
         self._begin()
         return self._states.copy(), self._infos(np.full(self.num_envs, NO_GOAL))

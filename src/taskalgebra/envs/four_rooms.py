@@ -14,7 +14,7 @@ from taskalgebra.envs.registry import spec_of
 from taskalgebra.logic.expression import Expression
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import listed
+from taskalgebra.validation import flag, listed, number
 from taskalgebra.worlds.grid import Cell, from_text
 
 MAP = """
@@ -125,9 +125,11 @@ class FourRooms(FiniteEnv):
                 f"n_goals = {n_goals}, but the map and goals={{...}} have {mdp.n_goals}: "
                 f"{listed(mdp.goal_names)}; leave n_goals out"
             )
-        low = step_reward if r_empty is None else r_empty
-        if isinstance(r_universal, str):
+        dense = flag(dense, "dense")
+        low = number(step_reward if r_empty is None else r_empty, "r_empty")
+        if r_universal == "auto":
             r_universal = float(TaskSpace(mdp, r_universal=r_universal, r_empty=low).r_universal[0])
+        r_universal = number(r_universal, "r_universal", 'a finite number or "auto"')
         if dense and r_universal - low <= PEAK:
             raise ValueError(
                 f"dense rewards need r_universal more than {PEAK} above r_empty, got {r_universal} "
@@ -157,7 +159,7 @@ class FourRooms(FiniteEnv):
             r_empty=None if r_empty is None else float(r_empty),
             slip_probability=float(slip_probability),
             dense=dense,
-            shared_absorbing=shared_absorbing,
+            shared_absorbing=self.shared_absorbing,
         )
 
     def _dense_task(self, space: TaskSpace, desired: BoolArray) -> Task:

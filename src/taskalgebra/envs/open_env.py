@@ -26,6 +26,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 from numpy.typing import ArrayLike
 
+from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.copies import Episodes
 from taskalgebra.theory.goal_env import GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -85,6 +86,11 @@ class OpenEnv(GoalEnv):
             self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         if not isinstance(action_space, Discrete):
             raise ValueError(f"the actions must be Discrete, got {action_space}")
+        if action_space.start != 0:
+            raise ValueError(
+                f"the action space is {action_space}, expected Discrete(n) starting at 0; wrap the "
+                f"environment so that its actions are"
+            )
         names = unique_names(actions, "action", "a", int(action_space.n))
         self.space = TaskSpace(
             OpenWorld(goals, names),  # type: ignore[arg-type]
@@ -140,6 +146,7 @@ class PaysTask(VectorWrapper):
             )
         self._episodes = Episodes(self.num_envs, max_episode_steps if resettable else None)
         self._cut = np.zeros(self.num_envs, np.bool_)  # too long, to be reset by hand
+        self.goal_without_end = False  # whether a goal came on a step that did not terminate
 
     def reset(
         self,
@@ -162,9 +169,18 @@ class PaysTask(VectorWrapper):
             rewards[cut] = 0.0
             terminated, truncated = terminated & ~cut, truncated & ~cut
         goals = goals_reached(infos, terminated, self.task.space.n_goals)
+        self.goal_without_end |= _names_goal(infos, ~terminated)
         rewards[terminated] = self.task.goal_reward[goals[terminated]]
         over = terminated | truncated
         self._cut = self._episodes.advance(over) & ~over
         truncated = truncated | self._cut
         infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
         return observations, rewards, terminated, truncated, infos
+
+
+def _names_goal(infos: Mapping[str, Any], where: BoolArray) -> bool:
+    """Whether `infos["goal"]` holds the number of a goal at one of these places."""
+    goals = np.asarray(infos.get("goal", -1))
+    if goals.shape != where.shape or goals.dtype.kind not in "iu":
+        return False
+    return bool((where & np.asarray(infos.get("_goal", True)) & (goals >= 0)).any())

@@ -6,6 +6,7 @@ policy, also in open worlds.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from taskalgebra.arrays import Array, BoolArray, LongArray, Observations
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.theory.goal_env import goals_reached
+from taskalgebra.theory.goal_env import checked_rewards, goals_reached
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance
@@ -56,15 +57,16 @@ def rollout(
         n_goals: the number of goals, if known.
 
     Raises:
-        ValueError: the environment violates the contract of goals.
+        ValueError: the environment violates the contract of goals, or pays no finite number.
     """
     from gymnasium.vector import AutoresetMode
 
     mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
     resets = np.zeros(env.num_envs, np.bool_)
-    while True:
+    for n in itertools.count(1):
         actions = act(observations)
         observations, rewards, terminated, truncated, infos = env.step(actions)
+        rewards = checked_rewards(rewards, n)
         ended = terminated | truncated
         begins = resets if mode == AutoresetMode.NEXT_STEP else ended
         goals = goals_reached(infos, terminated, n_goals)

@@ -170,7 +170,7 @@ def _greedy_action(q: Array, v: Array, s: int, seen: IntArray, n_seen: int) -> i
                 if q[s, seen[i], a] == best:
                     chosen = a
                     break
-    return chosen
+    return chosen if chosen < q.shape[2] else 0  # where values are not numbers
 
 
 @kernel

@@ -29,7 +29,7 @@ from taskalgebra.arrays import Array, IntArray
 from taskalgebra.learning.kernels import AT_START, advance
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, finite, instance
+from taskalgebra.validation import count, instance, number, share
 from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import NO_LIMIT, FiniteMDP
 
@@ -52,9 +52,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse numbers outside [0, 1]."""
         for name in ("learning_rate", "epsilon", "discount"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name} is {value!r}, expected a number in [0, 1]")
+            share(getattr(self, name), name)
         if self.learning_rate == 0.0:
             raise ValueError("learning_rate is 0, so nothing would be learned")
 
@@ -138,7 +136,7 @@ def goal_oriented_q_learning(
     world = instance(task, Task, "the task").space.mdp if mdp is None else mdp
     shape = (world.n_states, world.n_goals, world.n_actions)
     penalty = r_bar_min_of(task.space) if r_bar_min is None else r_bar_min
-    penalty = float(finite(penalty, "r_bar_min", ()))
+    penalty = number(penalty, "r_bar_min")
     current = begin(*shape, seed=seed) if run is None else run
     return _learn(task, world, current, shape, stop, settings, penalty, False, progress)
 

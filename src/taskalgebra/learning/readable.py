@@ -18,6 +18,7 @@ import numpy as np
 from taskalgebra.arrays import Array
 from taskalgebra.learning.kernels import AT_START
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin
+from taskalgebra.theory.goal_env import checked_rewards
 from taskalgebra.worlds.chance import Stream
 
 
@@ -79,10 +80,11 @@ def _episode(
     r_bar_min: float,
 ) -> None:
     """One pass of the outer loop of Algorithm 1."""
-    state, _ = env.reset(seed=env_seed)
+    state = _checked_state(env.reset(seed=env_seed)[0], run)
     while not _finished(run, stop):
-        action = _choose(run, int(state), stream, settings)
-        next_state, reward, terminated, truncated, info = env.step(action)
+        action = _choose(run, state, stream, settings)
+        seen, paid, terminated, truncated, info = env.step(action)
+        next_state, reward = _checked_state(seen, run), checked_rewards(paid, run.n_steps + 1)
         goal = _goal_of(info, terminated)
         run.n_steps += 1
         for g in run.seen_goals[run.seen_goals >= 0]:
@@ -109,6 +111,17 @@ def _choose(run: Run, state: int, stream: Stream, settings: Settings) -> int:
         return int(stream.random() * n_actions)
     values: Array = run.q[state, seen].max(axis=0)
     return int(values.argmax())
+
+
+def _checked_state(observation: Any, run: Run) -> int:
+    """An observation that the table has a row for."""
+    state, n_states = int(observation), run.q.shape[0]
+    if not 0 <= state < n_states:
+        raise ValueError(
+            f"the environment gave the observation {state}, outside Discrete({n_states}); expected "
+            f"0 to {n_states - 1}"
+        )
+    return state
 
 
 def _finished(run: Run, stop: Stop) -> bool:

@@ -24,9 +24,9 @@ from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q
 from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_reached
-from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import count, finite, instance, listed
+from taskalgebra.validation import count, instance, listed, number
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 CHECKPOINTS = r"\d+ .+\.npz"
@@ -64,7 +64,7 @@ class QLearning:
         if self.settings is not None:
             instance(self.settings, Settings, "settings")
         if self.r_bar_min is not None:
-            finite(self.r_bar_min, "r_bar_min", ())
+            number(self.r_bar_min, "r_bar_min")
 
     def learn(
         self,
@@ -92,7 +92,7 @@ class QLearning:
             path = None if folder is None else folder / f"{i} {quote(name, safe=' ')}.npz"
             report = partial(_report, listener, name, i, len(every), way.stop)
             run = way.table(task, seed + i * 2**32, path, report)
-            _require_goals(run, space)
+            _require_goals(run, space, way.goal_without_end)
             tables.append(run.q)
         return TableFamily.of(space, tasks, tables, r_bar_min=way.r_bar_min, error_bound=None)
 
@@ -100,10 +100,16 @@ class QLearning:
 class _Way(ABC):
     """How tables are learned; `_InTables` and `_ByPlaying` are the two ways."""
 
+    goal_without_end = False  # whether info["goal"] came on a step that did not terminate
     stops_anywhere: bool  # whether a run that was stopped within an episode resumes there
 
     def __init__(
-        self, learner: QLearning, n_pairs: int, settings: Settings, r_bar_min: Callable[[], float]
+        self,
+        learner: QLearning,
+        space: TaskSpace,
+        n_pairs: int,
+        settings: Settings,
+        r_bar_min: Callable[[], float],
     ) -> None:
         """Complete what the learner leaves open; `n_pairs` are states times actions."""
         steps = learner.steps
@@ -114,7 +120,7 @@ class _Way(ABC):
         if learner.r_bar_min is None:
             self.r_bar_min = r_bar_min()
         else:
-            self.r_bar_min = float(finite(learner.r_bar_min, "r_bar_min", ()))
+            self.r_bar_min = checked_r_bar_min(learner.r_bar_min, space)
 
     @abstractmethod
     def fingerprint(self, task: Task) -> str:
@@ -166,7 +172,7 @@ class _InTables(_Way):
         require_no_traps(mdp)
         settings = Settings() if mdp.deterministic else STOCHASTIC
         n_pairs = mdp.n_states * mdp.n_actions
-        super().__init__(learner, n_pairs, settings, lambda: r_bar_min_of(space))
+        super().__init__(learner, space, n_pairs, settings, lambda: r_bar_min_of(space))
 
     def fingerprint(self, task: Task) -> str:
         return checkpoint.fingerprint(task)
@@ -191,6 +197,7 @@ class _ByPlaying(_Way):
         self.env, self.limit = env, env.max_episode_steps or MAX_EPISODE_STEPS
         super().__init__(
             learner,
+            env.space,
             int(observations.n * actions.n),
             STOCHASTIC,
             lambda: penalty_of(env, step_rewards(env, seed), self.limit),
@@ -215,7 +222,9 @@ class _ByPlaying(_Way):
         run, seed = options["run"], options["seed"]
         n_episodes = 0 if run is None else run.n_episodes
         with closing(OneCopy(self.env, task, self.limit, seed, n_episodes)) as copy:
-            return readable.goal_oriented_q_learning(copy, **options)
+            run = readable.goal_oriented_q_learning(copy, **options)
+            self.goal_without_end = copy.goal_without_end
+            return run
 
 
 @final
@@ -252,6 +261,11 @@ class OneCopy(gym.Env[int, int]):
             observations = infos["final_obs"]
         return int(observations[0]), float(rewards[0]), *ended, {"goal": goal}
 
+    @property
+    def goal_without_end(self) -> bool:
+        """Whether `info["goal"]` came on a step that did not terminate."""
+        return bool(getattr(self._env, "goal_without_end", False))
+
     def close(self) -> None:
         """Close the copy."""
         self._env.close()
@@ -267,10 +281,22 @@ def _report(
     listener(Event(what, share, n_steps=run.n_steps, n_goals=run.n_seen))
 
 
-def _require_goals(run: Run, space: TaskSpace) -> None:
+def _require_goals(run: Run, space: TaskSpace, goal_without_end: bool) -> None:
     missed = sorted(set(range(space.n_goals)) - set(run.seen_goals.tolist()))
     if missed:
         names = listed([space.goal_names[g] for g in missed])
+        if goal_without_end:
+            raise ValueError(
+                f"in {run.n_steps:,} steps these goals were never met: {names}; but "
+                f'info["goal"] came on a step that did not terminate: an environment terminates an '
+                f"episode, and does not truncate it, in the step that reaches a goal"
+            )
+        if not run.n_seen:
+            raise ValueError(
+                f"in {run.n_steps:,} steps and {run.n_episodes:,} episodes no episode terminated, "
+                f"so no goal was met; an environment terminates an episode in a goal. If it does, "
+                f"learn longer, or raise max_episode_steps"
+            )
         raise ValueError(
             f"in {run.n_steps:,} steps these goals were never met: {names}; learn longer"
         )

@@ -35,12 +35,12 @@ from taskalgebra.progress import LOGGER
 from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
-from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.rounding import TOLERANCE
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import Sight
-from taskalgebra.validation import instance
+from taskalgebra.validation import instance, number
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.returns import best_returns
 
@@ -204,12 +204,14 @@ def plan(
     Args:
         space: the task space; its Q̄*_U and Q̄*_∅ are planned too.
         tasks: tasks of that space, by name or in a list.
-        r_bar_min: r̄_MIN; by default the one of Definition 2.
+        r_bar_min: r̄_MIN, at most r_∅; by default the one of Definition 2.
         tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
             largest reward.  Where float64 cannot keep it, the logger `taskalgebra` warns, and
             `error_bound` says what was kept.
     """
     mdp = instance(space, TaskSpace, "the space").mdp
+    if r_bar_min is not None:
+        r_bar_min = checked_r_bar_min(r_bar_min, space)
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
     if entries <= LARGEST_TABLE or not mdp.deterministic:
         return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
@@ -233,7 +235,11 @@ def q_bar_star(
     r_bar_min: float | None = None,
     tolerance: float | None = None,
 ) -> TableFamily:
-    """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`."""
+    """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`.
+
+    r̄_MIN may be any number, since Definition 3 and Theorems 2 and 3 hold for any: also one so mild
+    that a wrong goal is the better choice.
+    """
     named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
     tolerance = _tolerance(space, tolerance)
@@ -265,16 +271,17 @@ def _tables(
 
 
 def _r_bar_min(space: TaskSpace, given: float | None) -> float:
-    r_bar_min = r_bar_min_of(space) if given is None else float(given)
-    if not np.isfinite(r_bar_min):
-        raise ValueError(f"r̄_MIN is {r_bar_min}, expected a finite number")
-    return r_bar_min
+    return number(r_bar_min_of(space) if given is None else given, "r_bar_min")
 
 
 def _tolerance(space: TaskSpace, given: float | None) -> float:
-    tolerance = TOLERANCE * space.reward_scale if given is None else given
-    if given is not None and not given > 0:
-        raise ValueError(f"tolerance is {given}, expected a number above 0")
+    most = space.reward_scale
+    if given is None:
+        return TOLERANCE * most
+    what = f"a number above 0 and at most {most:g}, the largest reward"
+    tolerance = number(given, "tolerance", what)
+    if not 0.0 < tolerance <= most:
+        raise ValueError(f"tolerance is {given}, expected {what}")
     return tolerance
 
 

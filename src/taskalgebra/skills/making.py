@@ -18,14 +18,14 @@ from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
-from taskalgebra.progress import Listener, Meter, silent
+from taskalgebra.progress import Listener, Meter, require_listener, silent
 from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_seed, closest, finite, listed, unique_names
+from taskalgebra.validation import checked_seed, closest, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
@@ -65,13 +65,6 @@ def solve(
             "with shared_absorbing=True"
         )
     base = base_tasks(space, env.tasks, tasks)
-    if r_bar_min is not None:
-        r_bar_min = float(finite(r_bar_min, "r_bar_min", ()))
-        if r_bar_min > space.r_empty.min():
-            raise ValueError(
-                f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so a wrong "
-                f"goal would be welcome; give at most r_∅"
-            )
     with Meter("planning"):
         family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
     return Skills(family, env)
@@ -115,8 +108,7 @@ def learn(
             f"listener), such as QLearning(), got {learner!r}"
         )
     _require_signature(learner)
-    if listener is not None and not callable(listener):
-        raise TypeError(f"listener must be a function of an Event, got {listener!r}")
+    require_listener(listener)
     if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
         raise NotADirectoryError(f"{folder} is not a directory; give one for checkpoints")
     if isinstance(learner, DeepQ):
@@ -131,8 +123,10 @@ def learn(
             listener=listener or meter,
         )
     if not isinstance(family, Family) or dict(family.tasks) != base:
+        found = f"values of {listed(list(family.tasks))}" if isinstance(family, Family) else family
         raise TypeError(
-            f"{learner!r} returned {family!r}, expected a Family of values of {listed(list(base))}"
+            f"{learner!r} returned {found!s}, expected a Family of values of the tasks that it was "
+            f"given: {listed([f'{name} = {task!r}' for name, task in base.items()])}"
         )
     return Skills(family, env)
 
@@ -274,6 +268,9 @@ def base_tasks(
     if not isinstance(tasks, Iterable):
         raise ValueError(f"tasks is {tasks!r}, expected a list of names or {{name: goals}}")
     names = list(tasks)
+    bare = [task for task in names if isinstance(task, Task)]
+    if bare:
+        raise ValueError(f"{bare[0]!r} is given without a name; pass {{name: task}}")
     unique_names(names, "task", "", len(names))
     if not names:
         raise ValueError("the list of tasks is empty; give at least one base task")

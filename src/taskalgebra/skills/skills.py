@@ -34,7 +34,7 @@ from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning.exact import optimal_v
-from taskalgebra.progress import Listener, Meter
+from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.signs import shown_in
 from taskalgebra.skills import store
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
@@ -70,9 +70,14 @@ class Skills(Mapping[str, "Agent"]):
             raise ValueError("the values belong to another task space than the environment")
         self.family, self.env = family, env
         self.space = family.space
-        self.tasks = dict(family.tasks)
+        self._tasks = dict(family.tasks)
         self._values = family.named
         self._met: BoolArray = np.any(family.met, axis=0)
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """The base tasks by name: a copy, so that the skills keep theirs."""
+        return dict(self._tasks)
 
     def __getitem__(self, key: str | Expression | Task) -> Agent:
         """The agent for an expression over the base tasks, or for a task they can express."""
@@ -93,8 +98,8 @@ class Skills(Mapping[str, "Agent"]):
     def n_expressible(self) -> int:
         """How many different tasks the base tasks can express and solve."""
         if self.can_negate:
-            return n_expressible(self.tasks, self._met)
-        found = [self[each].task for each in all_functions(list(self.tasks)) if each in self]
+            return n_expressible(self._tasks, self._met)
+        found = [self[each].task for each in all_functions(list(self._tasks)) if each in self]
         return len({task.goal_reward.tobytes() for task in found})
 
     @property
@@ -117,19 +122,19 @@ class Skills(Mapping[str, "Agent"]):
 
     def _expression(self, key: str | Expression | Task) -> Expression:
         if isinstance(key, Task):
-            return expression_of(key, self.tasks)
+            return expression_of(key, self._tasks)
         if isinstance(key, str):
-            return parse(key, self.tasks)
+            return parse(key, self._tasks)
         if isinstance(key, Expression):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")
 
     def _task(self, expression: Expression) -> Task:
         if self.env is not None:
-            task = self.env.compose(expression, self.tasks)
+            task = self.env.compose(expression, self._tasks)
         else:
             space = self.space
-            task = expression.evaluate(self.tasks, universal=space.universal, empty=space.empty)
+            task = expression.evaluate(self._tasks, universal=space.universal, empty=space.empty)
         self._check_negation(expression)
         self._check_met(expression, task)
         return task
@@ -151,7 +156,7 @@ class Skills(Mapping[str, "Agent"]):
         """Reject negations that would mean something else."""
         if self.can_negate:
             return
-        if {"not", "xor"} & {kind for kind, _, _ in expression.steps_over(self.tasks)}:
+        if {"not", "xor"} & {kind for kind, _, _ in expression.steps_over(self._tasks)}:
             raise ValueError(
                 f"{expression} needs a negation, but these base tasks end in different goals: ~ is "
                 f"then taken between the largest and the smallest of their values, so with two "
@@ -174,15 +179,15 @@ class Skills(Mapping[str, "Agent"]):
 
     def __iter__(self) -> Iterator[str]:
         """The names of the base tasks."""
-        return iter(self.tasks)
+        return iter(self._tasks)
 
     def __len__(self) -> int:
         """The number of base tasks."""
-        return len(self.tasks)
+        return len(self._tasks)
 
     def __repr__(self) -> str:
         """The names of the base tasks and the world."""
-        return f"Skills({listed(list(self.tasks))}) of {self.space.world!r}"
+        return f"Skills({listed(list(self._tasks))}) of {self.space.world!r}"
 
 
 @final
@@ -215,7 +220,7 @@ class Agent(BooleanElement):
     def actions(self) -> LongArray:
         """[S], the action in every state of a finite world."""
         self._require_states("actions")
-        return self._over_states(self.policy.actions).astype(np.int64)
+        return self._over_states(lambda states: self.policy.actions(states).astype(np.int64))
 
     @cached_property
     def v(self) -> Array:
@@ -231,14 +236,16 @@ class Agent(BooleanElement):
                 f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
             )
 
-    def _over_states(self, function: Callable[[LongArray], NDArray[Any]]) -> Array:
+    def _over_states(self, function: Callable[[LongArray], NDArray[Any]]) -> NDArray[Any]:
         mdp = self.task.space.mdp
         block = max(1, 2**22 // (mdp.n_goals * mdp.n_actions))
         parts = [
             function(np.arange(first, min(first + block, mdp.n_states)))
             for first in range(0, mdp.n_states, block)
         ]
-        return np.concatenate(parts)
+        joined = np.concatenate(parts)
+        joined.setflags(write=False)  # what is played must be what was computed
+        return joined
 
     def evaluate(
         self,
@@ -262,6 +269,7 @@ class Agent(BooleanElement):
             listener: receives progress; by default a terminal or the log shows it.
         """
         seed = checked_seed(seed)
+        require_listener(listener)
         with Meter("playing", shown=listener is None) as meter:
             told = listener or meter
             if not self.task.space.finite or type(self.policy).reset is not Policy.reset:

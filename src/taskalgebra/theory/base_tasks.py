@@ -109,8 +109,15 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
     """
     if task.step_reward is not None:
         raise ValueError(f"{task!r} is dense: no expression has step rewards of its own")
-    if not task.two_valued or any(other.space is not task.space for other in tasks.values()):
-        raise ValueError(f"{task!r} is not a two-valued task of the same space")
+    if any(other.space is not task.space for other in tasks.values()):
+        raise ValueError(
+            f"{task!r} belongs to another space than {', '.join(tasks)}; give a task of the same "
+            f"TaskSpace, or an expression"
+        )
+    if not task.two_valued:
+        raise ValueError(
+            f"{task!r} pays more than two different rewards, r_∅ and r_U, so no expression gives it"
+        )
     return expression_for_goals(np.flatnonzero(task.desired), tasks)
 
 

@@ -23,7 +23,7 @@ from taskalgebra.theory.reach import DirectedReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
-from taskalgebra.validation import listed
+from taskalgebra.validation import listed, number
 from taskalgebra.worlds.build import from_outcomes
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
@@ -115,6 +115,10 @@ class TableFamily(Family):
         """
         tables = [np.asarray(table, np.float64) for table in tables]
         _check_tables(space, tasks, tables)
+        if r_bar_min is not None:
+            number(r_bar_min, "r_bar_min")
+        if error_bound is not None:
+            number(error_bound, "error_bound", "a number of at least 0", least=0.0)
         bounds = TableBounds(space, Bounds(tables[0], tables[1]))
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taskalgebra.arrays import BoolArray, Image, LongArray, Observations
+from taskalgebra.arrays import Array, BoolArray, Image, LongArray, Observations
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import numbers
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 if TYPE_CHECKING:
@@ -111,6 +112,18 @@ class GoalEnv(ABC):
         """The task of an expression over some tasks of this environment (Definition 1)."""
         space = self.space
         return expression.evaluate(tasks, universal=space.universal, empty=space.empty)
+
+
+def checked_rewards(rewards: Any, step: int) -> Array:
+    """What an environment paid at a step, counted from 1: finite numbers, or a ValueError."""
+    paid = numbers(rewards, f"what the environment paid at step {step}")
+    wrong = paid[~np.isfinite(paid)]
+    if wrong.size:
+        raise ValueError(
+            f"the environment paid {wrong[0]} at step {step}, expected a finite number; values "
+            f"are sums of rewards"
+        )
+    return paid
 
 
 def goals_reached(

@@ -27,6 +27,7 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import ExtendedQ, Sight, ValueBounds
+from taskalgebra.validation import numbers
 
 
 class Reach(ABC):
@@ -79,7 +80,7 @@ class DirectedReach(Reach):
     @final
     def returns(self, observations: Any) -> Array:
         """[B, G, 1]."""
-        values = np.asarray(self.values(observations), np.float64)
+        values = numbers(self.values(observations), f"the values of {type(self).__name__}")
         if values.ndim != 2:
             raise ValueError(
                 f"{type(self).__name__}.values gave an array of shape {values.shape}, expected "

@@ -11,6 +11,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import number
 
 
 def r_bar_min_of(space: TaskSpace) -> float:
@@ -27,6 +28,17 @@ def r_bar_min_of(space: TaskSpace) -> float:
 def penalty(r_min: float, r_max: float, diameter: int) -> float:
     """min{r_MIN, (r_MIN − r_MAX)·(D + 1)} with r_MAX at least 0  (Definition 2)."""
     return min(r_min, (r_min - max(r_max, 0.0)) * (diameter + 1))
+
+
+def checked_r_bar_min(given: object, space: TaskSpace) -> float:
+    """A penalty of the user's own: a number that makes no wrong goal welcome."""
+    r_bar_min, low = number(given, "r_bar_min"), float(space.r_empty.min())
+    if r_bar_min > low:
+        raise ValueError(
+            f"r_bar_min = {r_bar_min:g} is above r_∅ = {low:g}, so a wrong goal would be welcome; "
+            f"give at most r_∅"
+        )
+    return r_bar_min
 
 
 def extended_reward(task: Task, r_bar_min: float) -> Array:

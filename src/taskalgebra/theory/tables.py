@@ -20,6 +20,8 @@ from taskalgebra.validation import finite
 def as_states(observations: ArrayLike, n_states: int) -> NDArray[np.integer]:
     """Observations that are the numbers of states, as an array, or a ValueError."""
     states = np.asarray(observations)
+    if not states.size:
+        return states.astype(np.int64)  # an empty list has no type of its own
     if states.dtype.kind not in "iu":
         raise ValueError(
             f"observations of this world are states, whole numbers from 0 to {n_states - 1}; "
@@ -28,7 +30,7 @@ def as_states(observations: ArrayLike, n_states: int) -> NDArray[np.integer]:
     if states.size == 1:
         outside = not 0 <= states.item() < n_states
     else:
-        outside = states.size > 0 and not 0 <= states.min() <= states.max() < n_states
+        outside = not 0 <= states.min() <= states.max() < n_states
     if outside:
         wrong = states[(states < 0) | (states >= n_states)].flat[0]
         raise ValueError(f"state {wrong} does not exist; states are 0 to {n_states - 1}")

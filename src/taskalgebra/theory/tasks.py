@@ -30,10 +30,9 @@ from taskalgebra.theory.findings import (
     candidate,
     candidate_of,
 )
-from taskalgebra.theory.goal_rewards import default_rewards, per_goal
 from taskalgebra.theory.rounding import scale_of
 from taskalgebra.theory.worth import of_task, remarks, worthwhile
-from taskalgebra.validation import finite, listed
+from taskalgebra.validation import finite, instance, listed, per_goal
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -191,7 +190,7 @@ class TaskSpace:
         self.world = world
         self.goal_names, self.action_names = world.goal_names, world.action_names
         self.n_goals, self.n_actions = world.n_goals, world.n_actions
-        low, high = default_rewards(world)
+        low, high = _default_rewards(world)
         self.r_empty = per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
         if isinstance(r_universal, str):
             r_universal = worthwhile(world, r_universal, high, self.r_empty)
@@ -273,7 +272,10 @@ class TaskSpace:
             chosen = [goal.number for goal in self.goals if desired(goal)]
             asked = "the predicate"
         else:
-            named = [desired] if isinstance(desired, str | int | np.integer) else list(desired)
+            named = [desired] if isinstance(desired, str | int | np.integer) else desired
+            if not isinstance(named, Iterable):
+                raise ValueError(f"{desired!r} is neither a list of goals nor a predicate")
+            named = list(named)
             chosen = [self.world.goal_index(goal) for goal in named]
             asked = f"{named!r}"
             if len(set(chosen)) != len(chosen):
@@ -335,7 +337,7 @@ class TaskSpace:
 
     def from_labels(self, labels: Mapping[str, Sequence[int] | ArrayLike]) -> dict[str, Task]:
         """One task per column of a label table: `{"top": [1, 1, 0, 0], "left": [1, 0, 1, 0]}`."""
-        if not labels:
+        if not instance(labels, Mapping, "labels"):  # type: ignore[type-abstract]
             raise ValueError("the label table has no columns; give at least one task")
         tasks = {}
         for name, column in labels.items():
@@ -386,3 +388,10 @@ class TaskSpace:
         """The world and the two rewards."""
         high, low = self.r_universal[0], self.r_empty[0]
         return f"TaskSpace({self.world!r}, r_U = {high:g}, r_∅ = {low:g})"
+
+
+def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
+    if not isinstance(world, FiniteMDP) or world.goal_reward is None:
+        return -0.1, 2.0
+    low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
+    return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high

@@ -25,6 +25,7 @@ from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disju
 from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.logic.steps import Step, run
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import numbers
 
 
 class Source(Protocol):
@@ -54,7 +55,7 @@ def _checked(source: Source, observations: ArrayLike) -> Array:
     """The returns of a source, or a ValueError that names what is wrong with them."""
     name, given = type(source).__name__, source.returns(observations)
     try:
-        returns: Array = np.asarray(given, np.float64)
+        returns = numbers(given, "returns")
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} gave returns that are not numbers: {error}") from None
     if returns.ndim != 3 or len(returns) != len(np.asarray(observations)):

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray, LongArray
-from taskalgebra.validation import instance, listed
+from taskalgebra.validation import instance, listed, share
 from taskalgebra.worlds.build import from_outcomes
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -80,7 +80,9 @@ def from_text(
         slip_probability: of a move in one of the other three directions instead.
         starts: cells in which episodes begin; by default every free cell with a way to a goal.
     """
-    lines = text.split("\n") if isinstance(text, str) else list(text)
+    lines = text.split("\n") if isinstance(text, str) else text
+    if not isinstance(lines, Sequence) or not all(isinstance(line, str) for line in lines):
+        raise TypeError(f"a map is a string or a list of strings, got {text!r}")
     free, named = _read_map(rows_of(lines)[0])
     for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
         if name in named:
@@ -95,12 +97,7 @@ def from_text(
         other = next(n for n, c in named.items() if c == cell)
         if other != name:
             raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
-    try:
-        slips = float(slip_probability)
-    except (TypeError, ValueError):
-        slips = -1.0
-    if not 0.0 <= slips <= 1.0:
-        raise ValueError(f"slip_probability is {slip_probability!r}, expected a number in [0, 1]")
+    slips = share(slip_probability, "slip_probability")
     state_of = np.full(free.shape, -1)
     state_of[free] = np.arange(free.sum())
     start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]

@@ -45,7 +45,7 @@ from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
 from taskalgebra.theory.goal_env import GoalEnv, Layout
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_action, listed, one_of
+from taskalgebra.validation import checked_action, checked_options, listed, one_of
 from taskalgebra.worlds.finite import NO_GOAL
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -194,7 +194,7 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start in a random state; `options["code"]` gives a state by its code instead."""
         super().reset(seed=seed)
-        code = (options or {}).get("code")
+        code = checked_options(options, "code")
         if code is None:
             self._games.start(np.zeros(1, np.int64), self.np_random)
         else:

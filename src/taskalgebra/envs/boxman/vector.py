@@ -15,7 +15,7 @@ from taskalgebra.envs.copies import Copies
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import Expression
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_actions
+from taskalgebra.validation import checked_actions, checked_options
 from taskalgebra.worlds.finite import NO_GOAL
 
 RENDER_MODES, RENDER_FPS = ("rgb_array",), 6
@@ -110,7 +110,7 @@ class VectorBoxman(Copies[Frames]):
     ) -> tuple[Frames, dict[str, Any]]:
         """Start all games in random states, or in `options["code"]`: one for all, or `[N, …]`."""
         super().reset(seed=seed)
-        given = (options or {}).get("code")
+        given = checked_options(options, "code")
         if given is None:
             self._games.start(np.arange(self.num_envs), self.np_random)
         else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from taskalgebra.learning.probe import step_rewards
 from taskalgebra.limits import MOST, MOST_COPIES, MOST_THREADS
 from taskalgebra.theory.goal_env import GoalEnv
-from taskalgebra.validation import count
+from taskalgebra.validation import count, flag, number, share
 
 LIMIT = 100
 """Steps of an episode if neither settings nor environment have a limit."""
@@ -95,12 +95,20 @@ class DeepSettings:
                 most = MOST_OF.get(field.name, MOST)
                 value = count(value, field.name, least=least, most=most)
                 object.__setattr__(self, field.name, value)
+            if field.type == "bool":
+                object.__setattr__(self, field.name, flag(value, field.name))
         for name in ("telling_share", "tau", "epsilon_end", "discount"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected one in [0, 1]")
-        for name in ("steps_per_update", "learning_rate", "gradient_clip"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a positive number")
+            share(getattr(self, name), name)
+        for name in ("steps_per_update", "learning_rate", "gradient_clip", "spacing"):
+            value = getattr(self, name)
+            if name == "spacing" and value is None:
+                continue
+            if not number(value, name, "a positive number") > 0.0:
+                raise ValueError(f"{name} is {value!r}, expected a positive number")
+        ends = [n for n in ("v_min", "v_max") if getattr(self, n) is not None]
+        low, *high = [number(getattr(self, name), name) for name in ends] or [0.0]
+        if high and not low < high[0]:
+            raise ValueError(f"v_min = {low} is not below v_max = {high[0]}, both finite")
         if self.updates_per_iteration * self.steps_per_update < self.n_envs:
             raise ValueError(
                 f"an iteration of {self.updates_per_iteration} gradient steps with "
@@ -125,13 +133,8 @@ class DeepSettings:
         return self.v_min, self.v_max, self.spacing
 
     def _check_returns(self) -> None:
-        v_min, v_max, spacing = self.returns
-        if not 0.0 < spacing < math.inf:
-            raise ValueError(f"spacing is {spacing!r}, expected a positive number")
-        if not -math.inf < v_min < v_max < math.inf:
-            raise ValueError(f"v_min = {v_min} is not below v_max = {v_max}, both finite")
         if self.categorical:
-            n_intervals(v_min, v_max, spacing)
+            n_intervals(*self.returns)
 
 
 def n_intervals(v_min: float, v_max: float, spacing: float) -> int:

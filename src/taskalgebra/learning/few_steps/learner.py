@@ -15,8 +15,9 @@ from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.progress import Event, Listener
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.rewards import checked_r_bar_min
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, finite, instance
+from taskalgebra.validation import count, instance, number
 
 
 @final
@@ -43,7 +44,7 @@ class FewSteps:
         if self.patience is not None:
             count(self.patience, "patience")
         if self.r_bar_min is not None:
-            finite(self.r_bar_min, "r_bar_min", ())
+            number(self.r_bar_min, "r_bar_min")
 
     def learn(
         self,
@@ -67,6 +68,8 @@ class FewSteps:
                 f"{env!r} is an open world, known only by playing it, and FewSteps needs a finite "
                 f"one; learn with QLearning if observations are numbered, else with DeepQ"
             )
+        if self.r_bar_min is not None:
+            checked_r_bar_min(self.r_bar_min, space)
         path = None if folder is None else folder / "few-steps.npz"
         if folder is not None:
             checkpoint.claim(folder, r"few-steps\.npz")

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple, final
 
 import numpy as np
@@ -54,7 +54,7 @@ from taskalgebra.learning.few_steps.replay import replayed
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import count, instance
+from taskalgebra.validation import count, flag, instance, number
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import FiniteMDP
@@ -80,6 +80,11 @@ class Ideas:
     """Go to what was tried least, or else act at random."""
     one_reward_per_goal: bool = False
     """Assume that every action ends an episode in g, with the same r(g), once one of them did."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither true nor false."""
+        for one in fields(self):
+            flag(getattr(self, one.name), one.name)
 
 
 @final
@@ -153,9 +158,9 @@ def master(
     learner = _Learner(
         mdp=space.mdp,
         ideas=instance(ideas, Ideas, "ideas"),
-        r_bar_min=_number(r_bar_min_of(space) if r_bar_min is None else r_bar_min, "r_bar_min"),
+        r_bar_min=number(r_bar_min_of(space) if r_bar_min is None else r_bar_min, "r_bar_min"),
         optimum=_checked_optimum(space, tasks, ideas, optimum),
-        tolerance=_number(tolerance, "tolerance", least=0.0),
+        tolerance=number(tolerance, "tolerance", "a finite number of at least 0", least=0.0),
         patience=_default_patience(space) if patience is None else count(patience, "patience"),
         stream=seeded(seed),
     )
@@ -342,10 +347,3 @@ def _default_patience(space: TaskSpace) -> int:
     """The n with S·(1 − 1/S)^n ≤ MISSED: no start stays hidden that is as likely as one in S."""
     n_states = space.mdp.n_states
     return math.ceil(n_states * math.log(n_states / MISSED))
-
-
-def _number(value: float, name: str, least: float = -math.inf) -> float:
-    bound = "" if least == -math.inf else f" of at least {least:g}"
-    if not math.isfinite(value) or value < least:
-        raise ValueError(f"{name} is {value}, expected a finite number{bound}")
-    return float(value)
