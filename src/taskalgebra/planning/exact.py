@@ -34,7 +34,7 @@ from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
-from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rewards import r_bar_min_of, require_penalty
 from taskalgebra.theory.rounding import TOLERANCE
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -296,6 +296,8 @@ def unpack(
         ValueError: the shape or the type of a table does not fit the world.
     """
     if not words["tables"]:
+        if words["r_bar_min"] is not None:
+            require_penalty(space, words["r_bar_min"])
         return plan(space, tasks, r_bar_min=words["r_bar_min"])
     names = ("q_universal", "q_empty", *(f"q_{i}" for i in range(len(tasks))))
     tables = [arrays[name] for name in names]

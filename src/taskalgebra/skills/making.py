@@ -23,6 +23,7 @@ from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
+from taskalgebra.theory.rewards import require_penalty
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, closest, finite, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
@@ -66,11 +67,7 @@ def solve(
     base = base_tasks(space, env.tasks, tasks)
     if r_bar_min is not None:
         r_bar_min = float(finite(r_bar_min, "r_bar_min", ()))
-        if r_bar_min > space.r_empty.min():
-            raise ValueError(
-                f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so a wrong "
-                f"goal would be welcome; give at most r_∅"
-            )
+        require_penalty(space, r_bar_min)
     with Meter("planning"):
         family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
     return Skills(family, env)

@@ -29,6 +29,15 @@ def penalty(r_min: float, r_max: float, diameter: int) -> float:
     return min(r_min, (r_min - max(r_max, 0.0)) * (diameter + 1))
 
 
+def require_penalty(space: TaskSpace, r_bar_min: float) -> None:
+    """Refuse an r̄_MIN above r_∅."""
+    if r_bar_min > space.r_empty.min():
+        raise ValueError(
+            f"r_bar_min = {r_bar_min:g} is above r_∅ = {space.r_empty.min():g}, so a wrong "
+            f"goal would be welcome; give at most r_∅"
+        )
+
+
 def extended_reward(task: Task, r_bar_min: float) -> Array:
     """r̄(s, g, a) = r̄_MIN if g ≠ s ∈ 𝒢, else r(s, a)  (Definition 2), as `[S, G, A]`."""
     mdp = task.space.mdp
