@@ -153,12 +153,26 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(place, start):
     assert start() == (CACHED, [])
 
 
-@pytest.mark.parametrize("method", ["write_bytes", "replace"])
-def test_no_space_left_is_said_once(place, start, monkeypatch, method):
+def test_what_a_killed_writer_left_is_cleared(place, start):
+    start()
+    kept = files(place)
+    for file in kept:
+        file.unlink()
+    stop = "import os; os.replace = lambda *_: os._exit(9); "
+    killed = process(place, stop + CALL)
+    assert killed.communicate(timeout=300) == ("", "") and killed.returncode == 9
+    (left,) = files(place)
+    assert left.suffix == ".tmp"
+    assert start() == (FRESH, [])
+    assert files(place) == kept
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_no_space_left_is_said_once(place, start, monkeypatch, call):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, method, full)
+    monkeypatch.setattr(os, call, full)
     out, lines = start()
     monkeypatch.undo()
     assert out == FRESH and not files(place)

@@ -13,7 +13,6 @@ import logging
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +21,8 @@ import numba
 from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
+
+from taskalgebra import files
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -98,15 +99,7 @@ class _Files:
     def save(self, key: Any, data: Any) -> None:
         """Write a file in one move, so that no other process sees half of it."""
         content = dumps((self._stamp(), key, data))
-        path = self._path(key)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(hashlib.sha256(content).digest() + content)
-            temporary.replace(path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        files.replace(self._path(key), hashlib.sha256(content).digest() + content)
 
     def damaged(self) -> None:
         """Say so; the file is replaced as soon as the kernel is compiled."""

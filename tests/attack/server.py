@@ -170,6 +170,13 @@ def slow(rng, port):
     return exchange(port, *parts, pause=rng.choice([0.05, 0.5, 2.0]))
 
 
+def hidden(rng, port):
+    """A request that begins in the bytes of a whole one, and stops."""
+    whole = http(method="GET", path="/api/health", Connection="keep-alive")
+    begun = http(b"{" + b" " * 99, Connection="keep-alive")
+    return exchange(port, whole * rng.choice([1, 5]) + begun[: rng.randrange(1, len(begun))])
+
+
 def gone(rng, port):
     """A client that leaves in the middle of a request, or before its answer."""
     body = json.dumps({"world": world(rng, 30, 30, 5, 2), "expression": "t0", "slices": True})
@@ -323,8 +330,8 @@ async def crowd(rng, port):
 
 
 KINDS = (
-    garbage, almost_http, huge_head, slow, gone, wrong_length, chunks, pipeline, bomb, expression,
-    large, stranger, crowd,
+    garbage, almost_http, huge_head, slow, hidden, gone, wrong_length, chunks, pipeline, bomb,
+    expression, large, stranger, crowd,
 )  # fmt: skip
 
 

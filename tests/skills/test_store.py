@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from taskalgebra import files
+from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.folder import StoreError, digest_of
 from taskalgebra.skills import store
 from taskalgebra.skills.making import load, solve
@@ -548,6 +549,29 @@ def test_a_bomb_is_refused(folder):
     data_file(folder).write_bytes(buffer.getvalue())
     sign_data(folder)
     assert "more than can be right" in refused(folder)
+
+
+@pytest.mark.parametrize("form", [str, str.split], ids=["text", "rows"])
+def test_a_map_with_more_cells_than_the_data_has_states_is_refused_unread(
+    tmp_path, monkeypatch, form
+):
+    solve(FourRooms(text="A.B")).save(tmp_path)
+    assert list(load(tmp_path))
+    world = json.loads((tmp_path / "manifest.json").read_text())["world"]
+    drawn = "\n".join(["A" + "." * 1899, *["." * 1900] * 1899])
+    world["arguments"] |= {"text": form(drawn), "slip_probability": 0.1}
+    rewrite_manifest(tmp_path, world=world)
+
+    def built(*_, **__):
+        raise AssertionError("it should not have come to this")
+
+    monkeypatch.setattr(store.registry, "make", built)
+    assert "3,610,000 cells, and the data 5 states" in refused(tmp_path)
+
+
+def test_a_penalty_that_solve_refuses_is_refused(folder):
+    rewrite_manifest(folder, tables=False, r_bar_min=1e308)
+    assert "above r_∅" in refused(folder)
 
 
 # What is there instead

@@ -119,7 +119,7 @@ def load(path: str | Path, of: str) -> Run:
 def _fits(state: Mapping[str, NDArray[Any]]) -> bool:
     """Whether arrays have the types and shapes of a run; learning does not check them again."""
     q, seen, stream = (state[name] for name in _ARRAYS)
-    types = [state[name].dtype.str[1:] for name in (*_ARRAYS, *_NUMBERS[:-1])]
+    types = [state[name].dtype for name in (*_ARRAYS, *_NUMBERS[:-1])]
     return (
         types == ["f8", "i4", "u8", "i8", "i8", "i8", "b1", "b1"]
         and state["protocol"].dtype.kind == "U"
@@ -129,5 +129,6 @@ def _fits(state: Mapping[str, NDArray[Any]]) -> bool:
         and bool(((seen >= -1) & (seen < len(seen))).all())
         and stream.shape == (2,)
         and all(state[name].shape == () for name in _NUMBERS)
+        and min(state[name].item() for name in ("n_steps", "n_episodes")) >= 0
         and -1 <= state["position"].item() < len(q)
     )

@@ -39,8 +39,6 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 Arrays = dict[str, NDArray[Any]]
 NETWORKS = "taskalgebra networks 2"
 """The format of `NetworkFamily`, whose module needs torch."""
-LARGEST_HEADER = 2**20
-"""Bytes of names and shapes in a safetensors file."""
 NOT_DESCRIBED = ("task", "render_mode")
 _OF_GYMNASIUM = ("max_episode_steps", "disable_env_checker")
 """Arguments of an environment on which skills do not depend."""
@@ -99,9 +97,7 @@ def _networks() -> Format:
     folder = Folder(family.NetworkFamily.FORMAT, "networks", "safetensors", entries)
 
     def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
-        header = int.from_bytes(data[:8], "little")
-        if not header <= min(LARGEST_HEADER, len(data)):
-            raise ValueError(f"its header has {header:,} bytes, more than can be right")
+        family.header_size(data[:8], len(data))
         arrays: Arrays = safetensors.load(data)
         return arrays
 
@@ -196,7 +192,7 @@ def _read(path: Path, env: GoalEnv | None, own: Mapping[str, Any]) -> tuple[Fami
     _check_own(path, kept.folder.format, words, own)
     arrays = kept.decode(data, words)
     if env is None and words.get("world") is not None:
-        env = _made(words["world"])
+        env = _made(words["world"], len(arrays.get("step_reward", ())))
     space, tasks = unpack_tasks(words, arrays, None if env is None else env.space)
     return kept.unpack(words, arrays, space, tasks, **own), env
 
@@ -248,8 +244,11 @@ def describe(env: GoalEnv | None) -> dict[str, Any] | None:
     return {"id": spec.id, "arguments": arguments}
 
 
-def _made(description: Any) -> GoalEnv:
-    """One of the library's own environments, from its name and arguments."""
+def _made(description: Any, n_states: int) -> GoalEnv:
+    """One of the library's own environments, from its name and arguments.
+
+    A map with more free cells than the data has states is not of these skills, and is not built.
+    """
     known = {registry.id_of(name): name for name in registry.NAMES}
     name = known.get(str(description.get("id"))) if isinstance(description, dict) else None
     if name is None:
@@ -258,6 +257,10 @@ def _made(description: Any) -> GoalEnv:
     arguments = description.get("arguments")
     if not isinstance(arguments, dict) or {*NOT_DESCRIBED, *_OF_GYMNASIUM} & set(arguments):
         raise StoreError(f"the environment {name} has arguments that are never saved")
+    drawn = "".join(map(str, arguments.get("text") or ()))
+    n_cells = len(drawn) - sum(map(drawn.count, "# \n"))
+    if n_cells > n_states:
+        raise StoreError(f"the map of {name} has {n_cells:,} cells, and the data {n_states} states")
     try:
         return registry.make(name, **arguments)
     except Exception as error:

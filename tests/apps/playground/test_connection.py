@@ -134,6 +134,31 @@ def test_a_second_request_has_its_own_clock(server):
         assert rest(client).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.parametrize(
+    "begun",
+    [POST + b"Content-Length: 100\r\n\r\n{", POST + b"Content-Le", b"G"],
+    ids=["in the body", "in the head", "one byte"],
+)
+@pytest.mark.parametrize("n_before", [1, 3])
+def test_a_request_that_begins_in_the_bytes_of_another_has_its_clock_too(server, begun, n_before):
+    with opened(server) as client:
+        client.sendall(HEALTH * n_before + begun)
+        got = rest(client)
+    assert got.count(b"HTTP/1.1 200") == n_before
+    assert got.count(b"HTTP/1.1 408 ") == 1
+
+
+def test_who_leaves_a_body_open_makes_room(server, monkeypatch):
+    monkeypatch.setattr(connection, "REQUEST_SECONDS", 60)
+    with ExitStack() as stack:
+        for _ in range(8):
+            client = stack.enter_context(opened(server))
+            client.sendall(HEALTH + POST + b"Content-Length: 100\r\n\r\n{")
+        until(lambda: len(server.server_state.connections) == 8)
+        until(lambda: all(c._settled for c in list(server.server_state.connections)))
+        assert answer(server, HEALTH).startswith(b"HTTP/1.1 200")
+
+
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
 @pytest.mark.parametrize("line", [b"X: " + b"a" * 100_000, b"X: y\r\n" * 20_000])
 def test_a_large_head_is_refused(server, line, end):
@@ -266,3 +291,34 @@ def test_no_world_is_planned_for_who_has_left(server, monkeypatch):
         assert first.recv(100).startswith(b"HTTP/1.1 200")
     until(lambda: not server.server_state.tasks)
     assert len(planned) == 1
+
+
+def test_only_so_many_wait_for_a_large_world(server, monkeypatch):
+    from taskalgebra.apps.playground import app, door
+
+    planned, go_on = [], threading.Event()
+
+    def slow(request, cache):
+        planned.append(request)
+        assert go_on.wait(20)
+        return b"{}"
+
+    monkeypatch.setattr(app, "solve", slow)
+    monkeypatch.setattr(door, "MAX_WAITING", 2)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(opened(server)) for _ in range(3)]
+        for client in clients:
+            client.sendall(asked(LARGE))
+        until(lambda: len(server.server_state.tasks) == 3 and planned)
+        got = answer(server, asked(LARGE))
+        assert got.startswith(b"HTTP/1.1 429 ")
+        assert "again" in json.loads(got.partition(b"\r\n\r\n")[2])["error"]["message"]
+        clients.pop().close()  # who leaves makes room, though the first is not done
+        until(lambda: len(server.server_state.tasks) == 2)
+        late = stack.enter_context(opened(server))
+        late.sendall(asked(LARGE))
+        until(lambda: len(server.server_state.tasks) == 3)
+        go_on.set()
+        for client in (*clients, late):
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+    assert len(planned) == 3

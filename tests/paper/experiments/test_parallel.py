@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from multiprocessing import active_children
 
 import pytest
 
-from taskalgebra.paper.results.parallel import part, seed_of, spread
+from taskalgebra.paper.results.parallel import in_processes, part, seed_of, spread
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -44,6 +46,35 @@ def test_no_jobs_no_outcomes():
 def test_the_number_of_workers_is_checked(workers):
     with pytest.raises(ValueError, match="workers"):
         spread(abs, [1], workers=workers)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_outcomes_of_processes_come_in_the_order_of_the_jobs(workers):
+    assert list(in_processes(abs, range(-5, 0), workers)) == [5, 4, 3, 2, 1]
+    assert not active_children()
+
+
+def test_a_process_that_is_killed_is_an_error():
+    with pytest.raises(OSError, match="fewer workers"):
+        list(in_processes(os._exit, [0, 0], 2))
+    assert not active_children()
+
+
+def test_who_stops_early_does_not_wait_for_processes():
+    outcomes = in_processes(time.sleep, [0, 60, 60, 60], 2)
+    next(outcomes)
+    start = time.monotonic()
+    outcomes.close()
+    assert time.monotonic() - start < 5
+    assert not active_children()
+
+
+def test_an_error_in_a_process_ends_the_others():
+    start = time.monotonic()
+    with pytest.raises(ValueError):
+        list(in_processes(time.sleep, [-1, 60, 60], 2))
+    assert time.monotonic() - start < 30
+    assert not active_children()
 
 
 def test_progress_of_a_part():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from starlette.types import Lifespan
 
 from taskalgebra import __version__
 from taskalgebra.apps.playground import schema
-from taskalgebra.apps.playground.door import JSON, Door, json_body, refusal, still_there
+from taskalgebra.apps.playground.door import JSON, Door, Turns, json_body, refusal
 from taskalgebra.apps.playground.presets import game, presets
 from taskalgebra.apps.playground.refusals import RefusedError, read
 from taskalgebra.apps.playground.schema import ErrorAnswer
@@ -50,8 +49,8 @@ def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
 
 def _add_routes(app: FastAPI) -> None:
     cache = SkillsCache()
-    large_turn = asyncio.Lock()  # one large world at a time bounds the memory
-    game_turn = asyncio.Lock()  # games wait here, not on threads that files and worlds need
+    large_worlds = Turns()  # one large world at a time bounds the memory
+    games = Turns()  # games wait here, not on threads that files and worlds need
 
     @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
     async def solve_world(request: Request) -> Response:
@@ -59,8 +58,7 @@ def _add_routes(app: FastAPI) -> None:
         asked = read(await json_body(request), schema.SolveRequest)
         world = asked.world
         if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
-            async with large_turn:
-                await still_there(request)
+            async with large_worlds.turn(request):
                 return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
         return Response(solve(asked, cache), media_type=JSON)
 
@@ -68,8 +66,7 @@ def _add_routes(app: FastAPI) -> None:
     async def play_game(request: Request) -> Response:
         """Play an episode of a game with shipped networks; the first takes some seconds."""
         asked = read(await json_body(request), game.EpisodeRequest)
-        async with game_turn:
-            await still_there(request)
+        async with games.turn(request):
             return Response(await run_in_threadpool(game.play, asked), media_type=JSON)
 
     @app.get("/", include_in_schema=False)

@@ -50,7 +50,7 @@ class Connection(HttpToolsProtocol):
         """Start the clock, and make room if there are too many."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # every byte that the client has not taken counts
-        self._arriving = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
+        self._arrives()
         # Between two clocks the loop reads what has arrived, however late it is.
         self.loop.call_later(SETTLED, lambda: self.loop.call_later(SETTLED / 10, self._settle))
         if len(self.connections) > MAX_CONNECTIONS:
@@ -68,14 +68,19 @@ class Connection(HttpToolsProtocol):
         """Parse what has arrived, up to the limits."""
         if self.transport.is_closing():
             return
-        if self._arriving is None:
-            self._arriving = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
+        self._arrives()
         self._n_bytes += len(data)
         super().data_received(data)
         if self._in_head and self._n_bytes > MAX_HEAD:
             self._refuse(431, f"the head of the request is larger than {MAX_HEAD:,} bytes")
         elif self._n_bytes > MAX_BYTES:
             self._refuse(413, f"the request is larger than {MAX_BODY:,} bytes")
+
+    def on_message_begin(self) -> None:
+        """Start the clock of a request that begins in the bytes of the one before."""
+        super().on_message_begin()
+        self._arrives()
+        self._n_bytes = max(1, self._n_bytes)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; those after a body in chunks are not needed."""
@@ -123,6 +128,10 @@ class Connection(HttpToolsProtocol):
     def _settle(self) -> None:
         self._settled = True
 
+    def _arrives(self) -> None:
+        if self._arriving is None:
+            self._arriving = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
+
     def _arrived(self) -> None:
         if self._arriving is not None:
             self._arriving.cancel()
@@ -159,7 +168,7 @@ class Connection(HttpToolsProtocol):
     @property
     def _waits(self) -> bool:
         """Whether the next move is the client's: to send a request, or to read an answer."""
-        idle = self.cycle is None or self.cycle.response_complete
+        idle = self.cycle is None or self.cycle.response_complete or self.cycle.more_body
         return idle or self._arriving is not None or self._unread is not None
 
     def _cut_off(self, some: list[Connection]) -> None:

@@ -7,6 +7,10 @@ content type refuses those that a form can send.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import orjson
 from fastapi import Request, Response
 from starlette.datastructures import Headers
@@ -18,6 +22,8 @@ from taskalgebra.apps.playground.schema import MAX_BODY, MAX_HEAD
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 JSON = "application/json"
+MAX_WAITING = 100
+"""Requests that wait for the end of one that takes long."""
 
 HEADERS = [
     (
@@ -122,10 +128,35 @@ async def json_body(request: Request) -> bytes:
     return await request.body()
 
 
-async def still_there(request: Request) -> None:
-    """Do no work for a client that has gone away while it waited for its turn."""
-    if await request.is_disconnected():
-        raise ClientDisconnect
+class Turns:
+    """What takes long is done for one request at a time, and only so many wait for it."""
+
+    def __init__(self) -> None:
+        """Nobody waits."""
+        self._lock, self._n = asyncio.Lock(), 0
+
+    @asynccontextmanager
+    async def turn(self, request: Request) -> AsyncIterator[None]:
+        """Wait for the turn of a request; no work is done for a client that goes away meanwhile.
+
+        Raises:
+            RefusedError: too many wait already.
+        """
+        if self._n > MAX_WAITING:
+            sentence = f"{MAX_WAITING} requests of this kind wait already; try again in a moment"
+            raise RefusedError(sentence, status=429)
+        self._n += 1
+        mine = asyncio.ensure_future(self._lock.acquire())
+        try:
+            while not mine.done():
+                await asyncio.wait({mine}, timeout=1)
+                if await request.is_disconnected():
+                    raise ClientDisconnect
+            yield
+        finally:
+            self._n -= 1
+            if not mine.cancel():  # it is done
+                self._lock.release()
 
 
 def refusal(error: RefusedError) -> Response:

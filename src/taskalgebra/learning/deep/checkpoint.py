@@ -25,12 +25,10 @@ from safetensors.numpy import save as save_arrays
 from taskalgebra import files
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep.dqn import Trainer
-from taskalgebra.learning.deep.family import put_weights, weights_of
+from taskalgebra.learning.deep.family import header_size, put_weights, weights_of
 from taskalgebra.theory.goal_env import goals_reached
 
 FORMAT = "taskalgebra training 2"
-LARGEST_HEADER = 2**20
-"""Bytes of names and shapes."""
 _REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
 _COUNTERS = ("n_iterations", "n_updates", "n_steps")
 Arrays = dict[str, NDArray[Any]]
@@ -113,9 +111,7 @@ def _whole(path: Path) -> bytes:
     with files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(8)
-        header = int.from_bytes(start, "little")
-        if header > min(size, LARGEST_HEADER):
-            raise ValueError(f"its header has {header:,} bytes, more than can be right")
+        header = header_size(start, size)
         words = file.read(header)
         tensors = [tensor for name, tensor in json.loads(words).items() if name != "__metadata__"]
         end = max(tensor["data_offsets"][1] for tensor in tensors)

@@ -23,6 +23,8 @@ from taskalgebra.validation import finite
 
 PAIRS = 384
 """Pairs of an observation and a goal per forward pass; more only take more memory."""
+LARGEST_HEADER = 2**20
+"""Bytes of names and shapes in a safetensors file."""
 Weights = dict[str, NDArray[Any]]
 _RENAMED = {
     "chapter": "updates_per_iteration",
@@ -32,6 +34,18 @@ _RENAMED = {
     "high": "v_max",
 }
 """Settings with other names in files of version 0.1."""
+
+
+def header_size(start: bytes, size: int) -> int:
+    """The bytes of the header of a safetensors file, from its first 8 bytes and its size.
+
+    Raises:
+        ValueError: it is longer than can be right.
+    """
+    header = int.from_bytes(start, "little")
+    if header > min(size, LARGEST_HEADER):
+        raise ValueError(f"its header has {header:,} bytes, more than can be right")
+    return header
 
 
 def weights_of(network: torch.nn.Module) -> Weights:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -54,13 +55,28 @@ def in_processes(
     """`map(function, jobs)`, in several processes: for what holds the interpreter lock.
 
     Ctrl-C is for this process, which then ends the others.
+
+    Raises:
+        ChildProcessError: one of them was killed.
     """
     if workers <= 1:
         yield from map(function, jobs)
         return
     ignored = (signal.SIGINT, signal.SIG_IGN)
-    with get_context("spawn").Pool(workers, initializer=signal.signal, initargs=ignored) as pool:
-        yield from pool.imap(function, jobs)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, ignored)
+    try:
+        yield from pool.map(function, jobs)
+    except BaseException as error:
+        for process in list(pool._processes.values()):  # whose jobs nobody waits for
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise ChildProcessError(
+                "a process that worked for this one was killed, perhaps for lack of memory; run "
+                "again, with fewer workers"
+            ) from None
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:
