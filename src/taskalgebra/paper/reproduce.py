@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from taskalgebra.extras import missing
 from taskalgebra.paper.results.labels import DEEP, TABULAR
-from taskalgebra.paper.results.parallel import in_processes
 from taskalgebra.progress import Event, Listener, silent
 
 if TYPE_CHECKING:
@@ -269,6 +268,7 @@ def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[C
     from taskalgebra.paper.claims import verdicts
     from taskalgebra.paper.experiments import suite
     from taskalgebra.paper.results import provenance
+    from taskalgebra.paper.results.parallel import in_processes
 
     directory, results = options.results(work.half), {}
     for experiment in work.experiments:

@@ -17,7 +17,6 @@ from typer.core import TyperCommand
 from taskalgebra.apps.cli.exit_codes import FAILED, INTERRUPTED, OK, STOPPED, USAGE
 from taskalgebra.folder import StoreError
 from taskalgebra.limits import MOST_EPISODES, MOST_SEED
-from taskalgebra.logic.text import ExpressionError
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
@@ -193,10 +192,11 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
             print(f"taskalgebra: not enough memory; ask for less ({error})", file=sys.stderr)
             code = FAILED
         except ValueError as error:  # the library refuses what was given
-            several = (
-                isinstance(error, ExpressionError) and len(kwargs.get("expressions") or ()) > 1
-            )
-            hint = "\nput an expression with blanks in quotes" if several else ""
+            from taskalgebra.logic.text import ExpressionError
+
+            several = len(kwargs.get("expressions") or ()) > 1
+            unquoted = several and isinstance(error, ExpressionError)
+            hint = "\nput an expression with blanks in quotes" if unquoted else ""
             print(f"taskalgebra: {in_options(str(error))}{hint}", file=sys.stderr)
             code = USAGE
         if code != OK:
