@@ -186,12 +186,7 @@ def test_commands_say_where_a_goal_is_not_worth_the_way(run, corridor):
         code, out, _ = run(*command)
         assert code == 0
         words = " ".join(out.split())
-<<<<<<< HEAD
         assert "does not desire from 10 of 40 starts" in words
-=======
-        assert "may end in a goal that it does not desire from 10 of 40 starts" in words
-        assert ", in 'B':" in words
->>>>>>> cmd2
         assert "r_U above 3.8 mends it" in words
         code, out, _ = run(*command, "--goal-reward", "auto")
         assert code == 0 and "may end" not in out
