@@ -71,6 +71,8 @@ def tables(**words):
 
 
 class OddReach(ta.Reach):
+    """Returns that are complex numbers."""
+
     def returns(self, observations):
         return np.full((len(observations), 2, 5), 3 + 4j)
 
