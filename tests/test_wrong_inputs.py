@@ -216,7 +216,7 @@ REFUSED = {
     "three rewards": (
         lambda: SKILLS[ROOMS.space.from_rewards([0.5, 2, 2, 2])],
         ValueError,
-        "more than two",
+        "other rewards than",
     ),
 }
 

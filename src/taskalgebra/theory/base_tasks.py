@@ -116,8 +116,8 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
         )
     if not task.two_valued:
         raise ValueError(
-            f"{task!r} is not a two-valued task: it pays more than two rewards, r_∅ and r_U, and no "
-            f"expression gives it"
+            f"{task!r} is not a two-valued task: it pays other rewards than r_∅ and r_U, and "
+            f"no expression gives it"
         )
     return expression_for_goals(np.flatnonzero(task.desired), tasks)
 
