@@ -71,7 +71,7 @@ def tables(**words):
 
 
 class OddReach(ta.Reach):
-    """Complex returns."""
+    """Returns that are complex numbers."""
 
     def returns(self, observations):
         return np.full((len(observations), 2, 5), 3 + 4j)
@@ -216,7 +216,7 @@ REFUSED = {
     "three rewards": (
         lambda: SKILLS[ROOMS.space.from_rewards([0.5, 2, 2, 2])],
         ValueError,
-        "more than two",
+        "other rewards than",
     ),
 }
 

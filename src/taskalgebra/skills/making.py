@@ -125,8 +125,8 @@ def learn(
     if not isinstance(family, Family) or dict(family.tasks) != base:
         found = f"values of {listed(list(family.tasks))}" if isinstance(family, Family) else family
         raise TypeError(
-            f"{learner!r} returned {found!s}, expected a Family of values of the tasks that it was "
-            f"given: {listed([f'{name} = {task!r}' for name, task in base.items()])}"
+            f"{learner!r} returned {found!s}, expected a Family of values of "
+            f"{listed(list(base))}, the tasks that it was given: {base!r}"
         )
     return Skills(family, env)
 

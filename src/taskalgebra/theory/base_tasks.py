@@ -111,12 +111,13 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
         raise ValueError(f"{task!r} is dense: no expression has step rewards of its own")
     if any(other.space is not task.space for other in tasks.values()):
         raise ValueError(
-            f"{task!r} belongs to another space than {', '.join(tasks)}; give a task of the same "
-            f"TaskSpace, or an expression"
+            f"{task!r} belongs to another space than {', '.join(tasks)}; give a task of the "
+            f"same space, or an expression"
         )
     if not task.two_valued:
         raise ValueError(
-            f"{task!r} pays more than two different rewards, r_∅ and r_U, so no expression gives it"
+            f"{task!r} is not a two-valued task: it pays other rewards than r_∅ and r_U, and "
+            f"no expression gives it"
         )
     return expression_for_goals(np.flatnonzero(task.desired), tasks)
 
