@@ -244,12 +244,12 @@ def attack(size: int, seed: int) -> Findings:
     accepted, slowest = 0, (0.0, 0)
     for make in rng.choices(makers, weights, k=size):
         text = make(rng)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             wrong, taken = problem(text)
         except Exception as error:
             wrong, taken = f"{type(error).__name__}: {error}"[:200], False
-        milliseconds = 1e3 * (time.perf_counter() - start)
+        milliseconds = 1e3 * (time.process_time() - start)
         accepted += taken
         slowest = max(slowest, (milliseconds, len(text)))
         if wrong:

@@ -332,14 +332,16 @@ def test_an_interrupted_save_leaves_the_old_training(saved, monkeypatch):
 
 
 class Failing(Corridor):
-    """After this many steps of all copies, rewards are not finite any more."""
+    """After this many steps of all copies, observations are not finite any more."""
 
     steps = 0
 
     def step(self, action):
         Failing.steps += 1
         seen, reward, *rest = super().step(action)
-        return (seen, reward if Failing.steps < 700 else np.nan, *rest)
+        if Failing.steps >= 700:
+            seen = np.full_like(seen, np.nan)
+        return (seen, reward, *rest)
 
 
 def test_a_training_that_diverges_leaves_the_last_good_checkpoint(tmp_path):
