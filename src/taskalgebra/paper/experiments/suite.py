@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from taskalgebra import files
 from taskalgebra.paper.results.labels import DEEP, TABULAR
 from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, as_json, load
@@ -100,6 +101,7 @@ def obtain(
             pass
         else:
             if saved.config == full:
+                files.clear(directory)  # of a writer that was killed when this was finished
                 return saved, True
     run: Callable[..., Result] = experiment.module.run
     result = replace(run(config, **given, workers=workers, progress=progress), config=full)
