@@ -145,7 +145,7 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     values[live] = chain_values(start, end, p, task.steps[live, chosen[live]], task.goal_reward)
     if np.isnan(values).any():
         raise ConvergenceError(
-            "episodes of this policy take so many steps that rounding errors hide how many; let "
+            "episodes of this policy are too long: rounding errors hide their number of steps; let "
             "the rarest outcomes of the world be likelier"
         )
     return values

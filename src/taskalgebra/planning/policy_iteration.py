@@ -188,7 +188,7 @@ def verified_lower(choices: Choices, best: Best, terminal: Array) -> Array:
                 return choices.of_states(lower)
             room = 4 * room
     raise ConvergenceError(
-        "episodes of this world take so many steps that rounding errors hide how many; let its "
+        "episodes of this world are too long: rounding errors hide their number of steps; let its "
         "rarest outcomes be likelier"
     )
 

@@ -258,9 +258,9 @@ class Agent(BooleanElement):
         """Play episodes from random starts, and compare with the optimum of the task.
 
         In a finite world the optimum is exact, and by default only episodes that might never end
-        are cut off.  `note` says if from some start no desired goal is worth the way.  In an open
-        world the agent plays in `skills.env`; the optimum is known if that
-        environment reports it, and episodes are cut off at its limit.
+        are cut off.  `note` says why the agent may not end in desired goals (`Task.remarks`).  In
+        an open world the agent plays in `skills.env`; the optimum is known if that environment
+        reports it, and episodes are cut off at its limit.
 
         Args:
             episodes: how many.
@@ -284,9 +284,10 @@ class Agent(BooleanElement):
                 listener=told,
             )
         notes = self.task.remarks()
-        worth = self.task.worth_the_way()
-        if not notes and not worth.examined and found.success_rate < 1.0 and self.task.wanted.any():
-            notes = [f"whether wanted goals are worth the way is {worth.detail}"]
+        if not notes and found.success_rate < 1.0 and self.task.wanted.any():
+            worth = self.task.worth_the_way()
+            if not worth.examined:
+                notes = [f"whether wanted goals are worth the way is {worth.detail}"]
         return replace(found, note="; ".join(notes))
 
     def _play(

@@ -210,15 +210,22 @@ def worth_the_way(
 
 def of_task(task: Candidate, r_empty: Array, r_universal: Array) -> Finding:
     """Whether one task ends in desired goals."""
+    return _of_task(task, ways_of(task.mdp, r_empty, r_universal), r_empty, r_universal)
+
+
+def _of_task(task: Candidate, ways: Ways | str, r_empty: Array, r_universal: Array) -> Finding:
     dense = task.step_reward is not task.mdp.step_reward
-    ways = "" if dense else ways_of(task.mdp, r_empty, r_universal)
     return worth_the_way(ways, None if dense else [task], r_empty, r_universal)
 
 
 def remarks(task: Candidate, r_empty: Array, r_universal: Array) -> list[str]:
     """What a user of a task should know, in sentences: why it may not end where it should."""
-    mdp = task.mdp
-    told = [told_apart(mdp, r_empty, r_universal, None), of_task(task, r_empty, r_universal)]
+    mdp, ways = task.mdp, ways_of(task.mdp, r_empty, r_universal)
+    to_goal = None if isinstance(ways, str) else ways.to_goal
+    told = (
+        told_apart(mdp, r_empty, r_universal, to_goal),
+        _of_task(task, ways, r_empty, r_universal),
+    )
     found = [finding.detail for finding in told if not finding.holds]
     desired = (task.terminal_reward == r_universal[:, None]).all(axis=1)
     if desired.any():
