@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 
 import pytest
 from hypothesis import settings
@@ -15,6 +16,13 @@ settings.load_profile("default")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_meter_is_left_running():
+    """A meter that outlives its work would write into the output of other tests."""
+    yield
+    assert "meter" not in {thread.name for thread in threading.enumerate()}
 
 
 @pytest.fixture(scope="session")

@@ -57,12 +57,12 @@ class Meter:
     """A listener that shows the share done and the time left, for work that proves slow.
 
     On a terminal it is one line, which is cleared at the end; scores stay.  Elsewhere it is a line
-    in the log now and then, at level INFO.  Work that reports nothing is shown too: a clock of its
-    own writes the line.
+    in the log now and then, at level INFO.  In a `with` statement, work that reports nothing is shown
+    too: a clock of its own writes the line.
     """
 
     def __init__(self, verb: str = "", stream: TextIO | None = None, *, shown: bool = True) -> None:
-        """Start the clock; `verb` stands before what is being done."""
+        """Note the time; `verb` stands before what is being done."""
         self.verb = verb
         self.stream: TextIO | None = stream or sys.stderr  # none in a program without a console
         self.start = self._reported_at = time.monotonic()
@@ -71,14 +71,14 @@ class Meter:
         self._lock = Lock()
         self._terminal = self.stream is not None and self.stream.isatty()
         self._closed = Flag()
-        self._clock = Thread(target=self._tick, daemon=True)
-        if shown:
-            self._clock.start()
-        else:
+        self._clock = Thread(target=self._tick, name="meter", daemon=True)
+        if not shown:
             self._closed.set()
 
     def __enter__(self) -> Meter:
-        """For the time of some work."""
+        """For the time of some work: the clock runs until it is done."""
+        if not self._closed.is_set():
+            self._clock.start()
         return self
 
     def __exit__(self, *_: object) -> None:
