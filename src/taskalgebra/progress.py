@@ -57,8 +57,8 @@ class Meter:
     """A listener that shows the share done and the time left, for work that proves slow.
 
     On a terminal it is one line, which is cleared at the end; scores stay.  Elsewhere it is a line
-    in the log now and then, at level INFO.  In a `with` statement, work that reports nothing is shown
-    too: a clock of its own writes the line.
+    in the log now and then, at level INFO.  In a `with` statement, work that reports nothing is
+    shown too: a clock of its own writes the line.
     """
 
     def __init__(self, verb: str = "", stream: TextIO | None = None, *, shown: bool = True) -> None:
