@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
+    from taskalgebra.planning.horizon import HorizonFamily as HorizonFamily
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
     from taskalgebra.skills.making import from_reach as from_reach
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from taskalgebra.worlds.grid import from_text as from_text
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
+    from taskalgebra.worlds.outcomes import from_outcomes as from_outcomes
 
 __version__ = "0.2.0"
 
@@ -94,6 +96,7 @@ _HOME = {
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
+    "planning.horizon": ("HorizonFamily",),
     "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
@@ -112,6 +115,7 @@ _HOME = {
     "worlds.grid": ("from_text",),
     "worlds.gym_table": ("from_gymnasium",),
     "worlds.open_world": ("OpenWorld",),
+    "worlds.outcomes": ("from_outcomes",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

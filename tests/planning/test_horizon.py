@@ -235,7 +235,7 @@ def test_a_level_that_stays_is_kept_once():
 
 @pytest.mark.parametrize("horizon", [0, -1, 2.5, "ten", True])
 def test_wrong_horizons(horizon):
-    with pytest.raises(ValueError, match="horizon is .*, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"horizon is .*, expected a whole number of at least 1"):
         ta.solve(ta.FourRooms(), horizon=horizon)
 
 

@@ -260,10 +260,11 @@ class Agent(BooleanElement):
         """Play episodes from random starts, and compare with the optimum of the task.
 
         In a finite world the optimum is exact, and by default only episodes that might never end
-        are cut off.  Agents that were planned for a horizon are not played: all figures are the
-        exact expectations of episodes of that length (`Evaluation.exact`).  `note` says why the agent may not end in desired goals (`Task.remarks`).  In
-        an open world the agent plays in `skills.env`; the optimum is known if that environment
-        reports it, and episodes are cut off at its limit.
+        are cut off.  Agents that were planned for a horizon are not played: all figures are exact
+        expectations of episodes of that length (`Evaluation.exact`).  `note` says why the agent
+        may not end in desired goals (`Task.remarks`).  In an open world the agent plays in
+        `skills.env`; the optimum is known if that environment reports it, and episodes are cut
+        off at its limit.
 
         Args:
             episodes: how many.

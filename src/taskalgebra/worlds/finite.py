@@ -32,10 +32,10 @@ NO_LIMIT = 2**62
 class FiniteMDP:
     """A finite world with absorbing goals.
 
-    Make one with `from_arrays`, `from_outcomes`, `from_text` or `from_gymnasium`.  The dynamics ρ are held as
-    outcomes in compressed rows: those of action a in state s are `successor[k]`, each with
-    `probability[k]`, for k from `offset[s·A + a]` up to `offset[s·A + a + 1]`.  The rows of goals
-    are self-loops, and their step rewards are 0; neither is ever used.
+    Make one with `from_arrays`, `from_outcomes`, `from_text` or `from_gymnasium`.  The dynamics ρ
+    are held as outcomes in compressed rows: those of action a in state s are `successor[k]`, each
+    with `probability[k]`, for k from `offset[s·A + a]` up to `offset[s·A + a + 1]`.  The rows of
+    goals are self-loops, and their step rewards are 0; neither is ever used.
     """
 
     offset: LongArray  # [S·A + 1]
