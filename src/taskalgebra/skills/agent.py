@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.drawing.terminal import picture
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.registry import env_of
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.horizon import expected
 from taskalgebra.evaluation.record import Evaluation
@@ -226,6 +228,9 @@ class Agent(BooleanElement):
                 "render is for an environment that is made here; make yours with "
                 "gymnasium.make(..., render_mode=...)"
             )
+        if isinstance(self.policy, HorizonPolicy):  # with the action that a table's goal pays for
+            within = self.policy.horizon + isinstance(getattr(env, "unwrapped", None), FiniteEnv)
+            max_steps = min(max_steps or within, within)
         copies = world.attach(env, task=self.task)
         try:
             with Meter("playing", shown=listener is None) as meter:
@@ -243,6 +248,8 @@ class Agent(BooleanElement):
                 made.close()
 
     def _world(self) -> GoalEnv:
+        if self.skills.env is None and self.task.space.finite:
+            return env_of(self.task.space)
         if self.skills.env is None:
             raise ValueError(
                 "these skills belong to an open world but have no environment to play in; give "
