@@ -22,7 +22,7 @@ from taskalgebra.skills.skills import Skills
 COPIES = 200
 LAKES = ("gift", "~gift", "west & ~gift", "gift | west")
 TAXI = ("north & west", "north ^ west", "~north", "~(north | west)")
-CLIFF = ("north & west", "south & ~west", "north ^ west", "~north & ~west", "true")
+CLIFF = ("north & west", "~north & ~west", "north ^ west", "~north", "north & ~west", "true")
 
 
 def lake(map_name: str, slippery: bool) -> Skills:
@@ -46,14 +46,15 @@ def taxi() -> Skills:
 
 def cliff() -> Skills:
     """CliffWalking: the corners of the map; a fall leads back to the start."""
-    world = ta.wrap("CliffWalking-v1", goals=corner, max_episode_steps=200)
+    among = {"north": [True, False], "west": [True, False]}
+    world = ta.wrap("CliffWalking-v1", goals=corner, among=among, max_episode_steps=200)
     return ta.solve(ta.explore(world))
 
 
 def corner(observation: Any, info: Mapping[str, Any], env: Any) -> dict[str, bool] | None:
-    """The corners of the board; the south-western one is the start."""
+    """The corners of the board; the south-western one is the start, to which a fall leads back."""
     row, column = divmod(int(observation), 12)
-    if row not in (0, 3) or column not in (0, 11) or observation == 36:
+    if row not in (0, 3) or column not in (0, 11):
         return None
     return {"north": row == 0, "west": column == 0}
 
@@ -142,7 +143,12 @@ def _of_taxi(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
 def _of_cliff(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
     env = gym.make("CliffWalking-v1", max_episode_steps=200)
     table = env.unwrapped.P  # type: ignore[attr-defined]
-    corners = {"north west": 0, "north not west": 11, "not north not west": 47}
+    corners = {
+        "north west": 0,
+        "north not west": 11,
+        "not north west": 36,
+        "not north not west": 47,
+    }
     for text in CLIFF:
         agent = skills[text]
         names = agent.task.space.goal_names
@@ -156,13 +162,14 @@ def _fewest(
     table: Mapping[int, Mapping[int, Any]], start: int, wanted: set[int], ends: set[int]
 ) -> float:
     """The fewest steps from a state to a wanted one that cross no other end."""
-    near, seen, steps = {start}, {start}, 0
+    near, seen, steps = {start}, set[int](), 0
     while near:
+        near = {a[0][1] for s in near for a in table[s].values()} - seen
+        steps += 1
         if near & wanted:
             return float(steps)
-        near = {a[0][1] for s in near - ends for a in table[s].values()} - seen
+        near -= ends
         seen |= near
-        steps += 1
     return float("nan")
 
 
