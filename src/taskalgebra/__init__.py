@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.map_file import from_file as from_file
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
+    from taskalgebra.envs.wrap import wrap as wrap
     from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
     from taskalgebra.folder import StoreError as StoreError
@@ -43,11 +44,11 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
+    from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
     from taskalgebra.skills.making import load as load
     from taskalgebra.skills.making import solve as solve
-    from taskalgebra.skills.skills import Agent as Agent
     from taskalgebra.skills.skills import Skills as Skills
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
@@ -79,6 +80,7 @@ _HOME = {
     "envs.four_rooms": ("FourRooms",),
     "envs.map_file": ("from_file",),
     "envs.open_env": ("OpenEnv",),
+    "envs.wrap": ("wrap",),
     "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
     "folder": ("StoreError",),
@@ -96,8 +98,9 @@ _HOME = {
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event",),
+    "skills.agent": ("Agent",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
-    "skills.skills": ("Agent", "Skills"),
+    "skills.skills": ("Skills",),
     "theory.findings": ("AssumptionReport", "Finding"),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),

@@ -13,7 +13,7 @@ from deep_worlds import corridor_world, short_learner
 from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.folder import digest_of
 from taskalgebra.learning.learner import Learner
-from taskalgebra.progress import Event
+from taskalgebra.progress import Event, Meter
 from taskalgebra.skills.making import default_learner, environment
 from taskalgebra.theory.family import ReachFamily, TableFamily
 from taskalgebra.theory.reach import Reach
@@ -275,8 +275,8 @@ def test_a_learner_that_returns_no_family_is_refused():
 
 
 def test_the_line_on_the_terminal_is_wiped_away_when_learning_fails(monkeypatch):
-    closed = []
-    monkeypatch.setattr("taskalgebra.progress.Meter.close", lambda self: closed.append(self))
+    closed, close = [], Meter.close
+    monkeypatch.setattr(Meter, "close", lambda self: closed.append(self) or close(self))
 
     class Failing:
         def learn(self, env, tasks, *, seed, folder, listener):

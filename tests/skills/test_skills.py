@@ -11,8 +11,8 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.planning import exact as planning
 from taskalgebra.planning.exact import plan
+from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import load, solve
-from taskalgebra.skills.skills import Agent
 from taskalgebra.theory.reach import ReachQ
 from taskalgebra.theory.tables import TabularQ
 from taskalgebra.theory.tasks import TaskSpace

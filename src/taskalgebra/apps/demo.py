@@ -21,8 +21,8 @@ from taskalgebra.extras import hint
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.signs import adapt
+from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import solve
-from taskalgebra.skills.skills import Agent
 
 PICTURE = Path("taskalgebra-demo.png")
 

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.copies import Episodes
+from taskalgebra.envs.translation import CONTINUOUS
 from taskalgebra.theory.goal_env import GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
@@ -38,13 +39,13 @@ MAX_EPISODE_STEPS = 50
 """For environments without a limit of their own."""
 
 
-@final
 class OpenEnv(GoalEnv):
     """A goal environment made from a Gymnasium environment that reports its goals.
 
     The environment pays for steps, the same for every task; its terminal reward is replaced by what
     the task pays for the goal.  Observations are vectors, or images `[H, W, C]` of bytes, to be
-    learned by networks, or `Discrete`, to be learned as tables.  Actions are `Discrete`.
+    learned by networks, or `Discrete`, to be learned as tables.  Actions are `Discrete`; with
+    others agents can act, but not learn.
 
     Args:
         make: makes n copies, `make(n)`, as `gym.make_vec` does.
@@ -85,13 +86,14 @@ class OpenEnv(GoalEnv):
         if max_episode_steps is not None:
             self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         if not isinstance(action_space, Discrete):
-            raise ValueError(f"the actions must be Discrete, got {action_space}")
-        if action_space.start != 0:
+            names = CONTINUOUS
+        elif action_space.start != 0:
             raise ValueError(
-                f"the action space is {action_space}, expected Discrete(n) starting at 0; wrap the "
-                f"environment so that its actions are"
+                f"the action space is {action_space}, expected Discrete(n) starting at 0; "
+                f"taskalgebra.wrap(env, goals=label) numbers the actions anew"
             )
-        names = unique_names(actions, "action", "a", int(action_space.n))
+        else:
+            names = unique_names(actions, "action", "a", int(action_space.n))
         self.space = TaskSpace(
             OpenWorld(goals, names),  # type: ignore[arg-type]
             r_universal=r_universal,

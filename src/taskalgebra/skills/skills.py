@@ -11,48 +11,30 @@ agent: it takes the same actions.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
-from operator import and_, invert, or_, xor
-from os import environ
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra import files
-from taskalgebra.arrays import Array, BoolArray, LongArray
-from taskalgebra.drawing.terminal import picture
-from taskalgebra.evaluation.exact import rollouts
-from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.evaluation.rollout import play
+from taskalgebra.arrays import BoolArray
 from taskalgebra.folder import StoreError
-from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
-from taskalgebra.planning.exact import optimal_v
-from taskalgebra.progress import Listener, Meter, require_listener
-from taskalgebra.signs import shown_in
 from taskalgebra.skills import store
+from taskalgebra.skills.agent import Agent
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
-from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
-from taskalgebra.theory.policy import Policy
-from taskalgebra.theory.rewards import recover_v
+from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tables import compose_values
 from taskalgebra.theory.tasks import Task
-from taskalgebra.theory.values import ExtendedQ, GoalSetQ
-from taskalgebra.validation import checked_seed, count, listed
-
-MAX_COPIES = 256
-"""The most copies of an environment in one evaluation."""
+from taskalgebra.theory.values import GoalSetQ
+from taskalgebra.validation import listed
 
 
 @final
-class Skills(Mapping[str, "Agent"]):
+class Skills(Mapping[str, Agent]):
     """Extended value functions of some base tasks; `skills[expression]` is an agent.
 
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
@@ -83,7 +65,7 @@ class Skills(Mapping[str, "Agent"]):
         """The agent for an expression over the base tasks, or for a task they can express."""
         expression = self._expression(key)
         values = compose_values(expression, self._values, self.family.bounds)
-        return Agent(self, expression, self._task(expression), values)
+        return Agent(self, expression, self.task_of(expression), values)
 
     def by_goal_set(self, key: str | Expression | Task) -> Agent:
         """The same task through goal sets: only Q̄_U and Q̄_∅ are read, by one masked maximum.
@@ -91,7 +73,7 @@ class Skills(Mapping[str, "Agent"]):
         Under Assumptions 1 and 2 this is the agent of `skills[key]`.
         """
         expression = self._expression(key)
-        task = self._task(expression)
+        task = self.task_of(expression)
         return Agent(self, expression, task, GoalSetQ.of(task, self.family.bounds))
 
     @property
@@ -129,7 +111,8 @@ class Skills(Mapping[str, "Agent"]):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")
 
-    def _task(self, expression: Expression) -> Task:
+    def task_of(self, expression: Expression) -> Task:
+        """The task that an expression over the base tasks means, if its values can be composed."""
         if self.env is not None:
             task = self.env.compose(expression, self._tasks)
         else:
@@ -168,7 +151,7 @@ class Skills(Mapping[str, "Agent"]):
         if not isinstance(key, str | Expression | Task):
             return False
         try:
-            self._task(self._expression(key))
+            self.task_of(self._expression(key))
         except ValueError:
             return False
         return True
@@ -188,177 +171,3 @@ class Skills(Mapping[str, "Agent"]):
     def __repr__(self) -> str:
         """The names of the base tasks and the world."""
         return f"Skills({listed(list(self._tasks))}) of {self.space.world!r}"
-
-
-@final
-class Agent(BooleanElement):
-    """An agent that acts greedily on an extended value function."""
-
-    def __init__(
-        self, skills: Skills, expression: Expression, task: Task, values: ExtendedQ
-    ) -> None:
-        """Keep a task, its values, and the skills that they came from."""
-        self.skills = skills
-        self.expression = expression
-        self.task = task
-        self.values = values
-        self.policy = skills.family.policy(values)
-
-    def act(self, observations: ArrayLike) -> Any:
-        """The action for one observation, or the actions for a batch of them."""
-        return self.policy.act(observations)
-
-    def reset(self, begins: ArrayLike = (True,)) -> None:
-        """Episodes begin in these places of a batch: forget what was kept in mind, if anything."""
-        self.policy.reset(np.asarray(begins, np.bool_))
-
-    def q_bar(self, observations: ArrayLike) -> Array:
-        """Q̄ for a batch of observations, `[B, G, A]`."""
-        return self.values.q_bar(observations)
-
-    @cached_property
-    def actions(self) -> LongArray:
-        """[S], the action in every state of a finite world."""
-        self._require_states("actions")
-        return self._over_states(lambda states: self.policy.actions(states).astype(np.int64))
-
-    @cached_property
-    def v(self) -> Array:
-        """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1)."""
-        self._require_states("v")
-        return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
-
-    def _require_states(self, what: str) -> None:
-        """Reject what needs a list of all states, in an open world."""
-        if not self.task.space.finite:
-            raise TypeError(
-                f"agent.{what} needs all states of a finite world; this agent acts in an open "
-                f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
-            )
-
-    def _over_states(self, function: Callable[[LongArray], NDArray[Any]]) -> NDArray[Any]:
-        mdp = self.task.space.mdp
-        block = max(1, 2**22 // (mdp.n_goals * mdp.n_actions))
-        parts = [
-            function(np.arange(first, min(first + block, mdp.n_states)))
-            for first in range(0, mdp.n_states, block)
-        ]
-        joined = np.concatenate(parts)
-        joined.setflags(write=False)  # what is played must be what was computed
-        return joined
-
-    def evaluate(
-        self,
-        episodes: int = 1000,
-        *,
-        seed: int = 0,
-        max_steps: int | None = None,
-        listener: Listener | None = None,
-    ) -> Evaluation:
-        """Play episodes from random starts, and compare with the optimum of the task.
-
-        In a finite world the optimum is exact, and by default only episodes that might never end
-        are cut off.  `note` says why the agent may not end in desired goals (`Task.remarks`).  In
-        an open world the agent plays in `skills.env`; the optimum is known if that environment
-        reports it, and episodes are cut off at its limit.
-
-        Args:
-            episodes: how many.
-            seed: equal seeds play equal episodes.
-            max_steps: an episode is cut off after this many steps.
-            listener: receives progress; by default a terminal or the log shows it.
-        """
-        seed = checked_seed(seed)
-        require_listener(listener)
-        with Meter("playing", shown=listener is None) as meter:
-            told = listener or meter
-            if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
-                return self._play(episodes, seed, max_steps, told)
-            found = rollouts(
-                self.task,
-                self.actions,
-                optimal_v(self.task),
-                episodes=episodes,
-                rng=np.random.default_rng(seed),
-                max_steps=max_steps,
-                listener=told,
-            )
-        notes = self.task.remarks()
-        if not notes and found.success_rate < 1.0 and self.task.wanted.any():
-            worth = self.task.worth_the_way()
-            if not worth.examined:
-                notes = [f"whether wanted goals are worth the way is {worth.detail}"]
-        return replace(found, note="; ".join(notes))
-
-    def _play(
-        self, episodes: int, seed: int, max_steps: int | None, listener: Listener
-    ) -> Evaluation:
-        env = self.skills.env
-        if env is None:
-            raise ValueError(
-                "these skills belong to an open world but have no environment to play in; give "
-                "one: load(path, env=...)"
-            )
-        if max_steps is None:
-            max_steps = env.max_episode_steps or MAX_EPISODE_STEPS
-        copies = env.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
-        try:
-            return play(
-                self.task,
-                copies,
-                self.policy,
-                episodes=episodes,
-                max_steps=max_steps,
-                seed=seed,
-                listener=listener,
-            )
-        finally:
-            copies.close()
-
-    def picture(self, *, colour: bool = False) -> str:
-        """Values and actions on the map, as text."""
-        self._require_states("picture()")
-        return picture(self.task, self.v, self.actions, colour=colour)
-
-    def show(self) -> None:
-        """Print the picture, in colour if the output is a terminal."""
-        self._require_states("show()")
-        colour = sys.stdout.isatty() and "NO_COLOR" not in environ
-        text = f"{self.expression}\n{self.picture(colour=colour)}"
-        print(shown_in(text, sys.stdout.encoding))
-
-    def __and__(self, other: Agent) -> Agent:
-        """The agent for both tasks."""
-        return self._apply(and_, other)
-
-    def __or__(self, other: Agent) -> Agent:
-        """The agent for either task."""
-        return self._apply(or_, other)
-
-    def __xor__(self, other: Agent) -> Agent:
-        """The agent for exactly one of the tasks."""
-        return self._apply(xor, other)
-
-    def __invert__(self) -> Agent:
-        """The agent for everything else."""
-        return self._apply(invert)
-
-    def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
-        """Apply one operator to the expressions and the values; the expression gives the task."""
-        for other in others:
-            if not isinstance(other, Agent):
-                raise TypeError(f"cannot compose an agent with {other!r}")
-            if other.skills is not self.skills:
-                raise ValueError("these agents come from different skills; compose agents of one")
-        agents = (self, *others)
-        expression = operation(*(agent.expression for agent in agents))
-        return Agent(
-            self.skills,
-            expression,
-            self.skills._task(expression),
-            operation(*(agent.values for agent in agents)),
-        )
-
-    def __repr__(self) -> str:
-        """The expression and its desired goals."""
-        return f"Agent({str(self.expression)!r}, {self.task!r})"

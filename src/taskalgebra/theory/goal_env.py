@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, Image, LongArray, Observations
 from taskalgebra.logic.expression import Expression
@@ -65,6 +66,9 @@ class GoalEnv(ABC):
     """The number of steps after which an episode is truncated; None for no limit."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
+    goal_features: NDArray[Any] | None = None
+    """[G, ...], what networks are shown of each goal: a description or a picture.  None for the
+    observation in which it was first met."""
     spec: Any = None
     """Gymnasium's: the registered name and the arguments, if it was made by name."""
 
@@ -73,6 +77,31 @@ class GoalEnv(ABC):
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
     ) -> VectorEnv[Any, Any, Any]:
         """N copies that pay for a task; without `max_episode_steps`, episodes have no limit."""
+
+    def attach(
+        self, env: Any, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """Play somebody's environment, one or a vector, wrappers included, as this one.
+
+        The result is what `vector` makes: observations as values take them, goals in its infos,
+        and what the task pays.
+        """
+        raise TypeError(
+            f"{type(self).__name__} plays no other environments; make the world from the "
+            f"environment: taskalgebra.wrap(env, goals=label)"
+        )
+
+    def make(self, **changes: Any) -> gym.Env[Any, Any]:
+        """One environment of the kind that `attach` plays; `changes` are given to Gymnasium."""
+        raise TypeError(f"{type(self).__name__} is not made from another environment; give one")
+
+    def see(self, observation: Any, env: Any = None) -> Any:
+        """What values take of the environment's own observation; by default the observation."""
+        return observation
+
+    def own_actions(self, actions: Any) -> Any:
+        """The environment's own actions, from numbers of actions; by default the numbers."""
+        return actions
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout | None:
         """One layout of this environment as a finite world; None if there is none.

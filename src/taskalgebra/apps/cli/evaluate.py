@@ -29,7 +29,8 @@ from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
     from taskalgebra.evaluation.record import Evaluation
-    from taskalgebra.skills.skills import Agent, Skills
+    from taskalgebra.skills.agent import Agent
+    from taskalgebra.skills.skills import Skills
 
 MOST = 256
 """Tasks that `--all` plays at most."""

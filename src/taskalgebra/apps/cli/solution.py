@@ -17,7 +17,7 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.planning.exact import optimal_v
-from taskalgebra.skills.skills import Agent
+from taskalgebra.skills.agent import Agent
 from taskalgebra.theory.goal_env import Layout
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task, TaskSpace

@@ -38,7 +38,8 @@ from taskalgebra.paper.experiments.boxman.tables import (
 from taskalgebra.paper.results.labels import AGENT, EXACT, FIXED, OPTIMAL, RANDOM, TOUCH
 from taskalgebra.paper.results.parallel import Progress, part
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.skills.skills import Agent, Skills
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.skills import Skills
 from taskalgebra.worlds.finite import NO_GOAL
 
 NAME = "boxman_returns"

@@ -22,7 +22,8 @@ from taskalgebra.paper.experiments.boxman.tables import starts
 from taskalgebra.paper.results.labels import RANDOM
 from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.skills.skills import Agent, Skills
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.skills import Skills
 
 NAME = "boxman_trajectories"
 APART = 3  # moves, at least, between two starts on one layout, and to the desired objects

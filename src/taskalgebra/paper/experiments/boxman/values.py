@@ -25,7 +25,8 @@ from taskalgebra.paper.experiments.boxman.tables import play_table, screens, sta
 from taskalgebra.paper.results.labels import FIXED, TOUCH
 from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.skills.skills import Agent, Skills
+from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import q_bars

@@ -1,0 +1,393 @@
+"""Any Gymnasium environment as a goal environment, by a label.
+
+    def corner(observation, info, env):
+        row, column = divmod(observation, 4)
+        return {"top": row == 0, "left": column == 0} if {row, column} <= {0, 3} else None
+
+    world = ta.wrap("FrozenLake-v1", goals=corner, elsewhere="hole")
+    skills = ta.learn(world)
+    agent = skills["top & ~left"]
+
+The label says which goal was just reached; there the episode ends.  Everything else is taken from
+the environment: its spaces, its step limit, what a step costs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
+from typing import Any, final
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import SyncVectorEnv, VectorEnv
+from numpy.typing import ArrayLike, NDArray
+
+from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
+from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among
+from taskalgebra.envs.open_env import MAX_EPISODE_STEPS, Copies, OpenEnv, PaysTask
+from taskalgebra.envs.translation import Look, hands_of, view_of
+from taskalgebra.theory.tasks import Task
+from taskalgebra.validation import closest, count, finite, listed, number
+
+FEW, MANY = 2_000, 20_000
+"""Random steps in which goals are looked for: at least, and at most."""
+OF_ENVIRONMENT = "environment"
+AS_OBSERVED = "observation"
+Source = str | EnvSpec | gym.Env[Any, Any] | Callable[..., Any]
+
+
+def wrap(
+    env: Source,
+    goals: Label,
+    *,
+    among: Among | None = None,
+    tasks: Mapping[str, Iterable[str | int]] | None = None,
+    elsewhere: str | None = None,
+    observation: str | Sequence[str] | Look | None = None,
+    actions: Sequence[str] | Mapping[str, Any] | None = None,
+    hold: int = 1,
+    shown: str | Mapping[str, ArrayLike] | None = None,
+    step_reward: float | str | None = None,
+    r_universal: ArrayLike | None = None,
+    r_empty: ArrayLike = -0.1,
+    max_episode_steps: int | None = None,
+) -> Wrapped:
+    """Make a goal environment of any Gymnasium environment.
+
+    Args:
+        env: a registered name, a spec, an environment, which is made again from its spec or else
+            copied, a function that makes one, or a function of n that makes a vector environment.
+        goals: the label, `goals(observation, info, env)`, asked after every step with the
+            environment's own observation, and `env` unwrapped: the name of the goal just reached,
+            its predicates, such as `{"colour": "red", "big": True}`, or None.  Where it gives a
+            goal, the episode ends there.
+        among: all goals: their names, or `{predicate: values}`, each combination of which is a
+            goal.  By default `goals.among`, if the label has it, else what is found by acting at
+            random for a while.
+        tasks: the named tasks, `{name: goals}`; by default those that follow from predicates: one
+            for each word, each truth value and each number.  Without predicates, one per goal.
+        elsewhere: the name of a goal that stands for all ends of episodes at which the label gives
+            no goal.  Without it, such an end is an error.
+        observation: what values take: a key or keys of `Dict` observations, or a function
+            `(observation, env) -> array`.  By default numbers and arrays are taken as they are,
+            and others as one vector of their parts, without text and without `desired_goal`.
+        actions: names of the actions; or `{name: action}` with the environment's own actions, to
+            use only some of them, or a few of continuous ones.
+        hold: each action is repeated this many steps, unless a goal is reached.
+        shown: what networks are shown of a goal: by default its predicates or its name as a vector;
+            `{goal: array}` for a picture or a vector each; "observation" for that in which the goal
+            was first met.
+        step_reward: what an action pays: by default −1 divided by the most steps of an episode, so
+            that every wanted goal is worth the way; a number; or "environment" for what it pays.
+        r_universal: what a task pays for a goal that it desires; by default 2, or more if the
+            longest way costs more.
+        r_empty: what a task pays for any other goal.
+        max_episode_steps: after this many steps of the environment an episode is truncated; by
+            default the limit of its spec, its own `max_steps`, or 50.
+    """
+    if not callable(goals):
+        raise TypeError(
+            f"goals must be a label, a function (observation, info, env) that gives the name of "
+            f"the goal just reached, or None; got {goals!r}"
+        )
+    given = among if among is not None else getattr(goals, "among", None)
+    origin = _Origin(env)
+    one, hold = origin.one(), count(hold, "hold")
+    try:
+        sample, _ = one.reset(seed=0)
+        view = view_of(one.observation_space, observation, sample, one.unwrapped)
+        hands = hands_of(one.action_space, actions)
+        limit = _limit(one, max_episode_steps)
+        if given is None:
+            found = _found(one, goals, hands.own, hold)
+            given = found
+        known = goals_among(given, found=among is None and not hasattr(goals, "among"))
+        cost = _cost(one, step_reward, limit, hold)
+    finally:
+        one.close()
+    if elsewhere is not None:
+        known = known.with_elsewhere(elsewhere)
+    rules = Rules(
+        goals,
+        known,
+        view,
+        hands,
+        hold,
+        step_reward=None if step_reward == OF_ENVIRONMENT else -cost,
+        elsewhere=None if elsewhere is None else len(known.names) - 1,
+    )
+    n_actions = math.ceil(limit / hold)
+    return Wrapped(
+        origin,
+        rules,
+        tasks=tasks or {name: list(wanted) for name, wanted in known.base_tasks().items()},
+        features=_features(known, shown),
+        r_universal=max(2.0, 1.0 + cost * n_actions) if r_universal is None else r_universal,
+        r_empty=r_empty,
+        max_episode_steps=n_actions,
+    )
+
+
+@final
+class Wrapped(OpenEnv):
+    """An environment of somebody else's, played by a label; `wrap` makes it."""
+
+    def __init__(
+        self,
+        origin: _Origin,
+        rules: Rules,
+        *,
+        tasks: Mapping[str, Iterable[str | int]],
+        features: NDArray[Any] | None,
+        r_universal: ArrayLike,
+        r_empty: ArrayLike,
+        max_episode_steps: int,
+    ) -> None:
+        """Play the environment by the rules."""
+        self.rules, self._origin = rules, origin
+        super().__init__(
+            partial(_labelled, origin, rules),
+            rules.goals.names,
+            tasks,
+            actions=rules.hands.names,
+            r_universal=r_universal,
+            r_empty=r_empty,
+            max_episode_steps=max_episode_steps,
+        )
+        self.goal_features = features
+
+    def make(self, **changes: Any) -> gym.Env[Any, Any]:
+        """The environment itself, not played by the label; `changes` are given to Gymnasium."""
+        return self._origin.one(**changes)
+
+    def attach(
+        self, env: Any, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """Play this very environment, one or a vector, as this world."""
+        rules = self.rules
+        space = getattr(env, "single_observation_space", getattr(env, "observation_space", None))
+        if space != rules.view.own:
+            raise ValueError(
+                f"the environment has observations {space}, but the skills are for "
+                f"{rules.view.own}; give an environment of the same kind"
+            )
+        if isinstance(env, VectorEnv):
+            return PaysTask(LabelledVector(env, rules), task, max_episode_steps)
+        return PaysTask(_vector([lambda: Labelled(env, rules)]), task, max_episode_steps)
+
+    def see(self, observation: Any, env: Any = None) -> Any:
+        """What values take of the environment's own observation, one or a batch."""
+        view = self.rules.view
+        if view.look is None:
+            return observation
+        if view.needs_env and env is None:
+            raise ValueError(
+                "this world looks at more than the observation; give the environment too: "
+                "agent.act(observation, env), or let the agent play: agent.play(env)"
+            )
+        if view.own.contains(observation):
+            return view(observation, None if env is None else env.unwrapped)
+        if isinstance(env, VectorEnv):
+            return LabelledVector(env, self.rules)._seen(
+                LabelledVector(env, self.rules)._each(observation)
+            )
+        raise ValueError(
+            f"the observation is not in {view.own}; give one of the environment's own, or the "
+            f"vector environment that they come from: agent.act(observations, env)"
+        )
+
+    def own_actions(self, actions: Any) -> Any:
+        """The environment's own actions, from numbers of actions."""
+        hands = self.rules.hands
+        if hands.own is None or hands.as_they_are:
+            return actions
+        if np.ndim(actions) == 0:
+            return hands.own[int(actions)]
+        return np.stack([np.asarray(hands.own[int(action)]) for action in actions])
+
+
+class _Origin:
+    """Where copies of an environment come from."""
+
+    def __init__(self, env: Source) -> None:
+        """See what was given."""
+        self.source, self.many = env, False
+        if isinstance(env, VectorEnv):
+            raise TypeError(
+                "a vector environment cannot be copied; give a function of n that makes one: "
+                "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
+            )
+        if isinstance(env, str):
+            try:
+                gym.spec(env)
+            except gym.error.Error as error:
+                names = [str(name) for name in gym.registry]
+                raise ValueError(
+                    f"Gymnasium knows no environment {env!r}{closest(env, names)}; import the "
+                    f"package that registers it, or give a function that makes it ({error})"
+                ) from None
+        elif callable(env) and not isinstance(env, gym.Env):
+            self.many = _takes_a_number(env)
+        elif not isinstance(env, gym.Env | EnvSpec):
+            raise TypeError(
+                f"cannot wrap {env!r}; expected the name of an environment, an environment, or a "
+                f"function that makes one"
+            )
+
+    def one(self, **changes: Any) -> gym.Env[Any, Any]:
+        """One environment, as it is."""
+        source = self.source
+        if isinstance(source, gym.Env):
+            if source.spec is None:
+                _require_none(changes, "an environment that is not registered")
+                return deepcopy(source)
+            source = source.spec
+        if isinstance(source, str | EnvSpec):
+            return gym.make(source, **changes)
+        if self.many:
+            _require_none(changes, "a function of n")
+            vector = self.vector(1)
+            if isinstance(vector.unwrapped, SyncVectorEnv):
+                return vector.unwrapped.envs[0]
+            raise ValueError(
+                "goals must be known before a vector environment is played; give them: "
+                "wrap(..., among=...)"
+            )
+        env = source(**changes)
+        if not isinstance(env, gym.Env):
+            raise TypeError(
+                f"the function returned {env!r}, expected a Gymnasium environment; a function "
+                f"that makes a vector environment takes the number of copies"
+            )
+        return env
+
+    def vector(self, num_envs: int) -> Copies:
+        """A vector environment, if that is what was given."""
+        assert callable(self.source)
+        return self.source(num_envs)  # type: ignore[no-any-return]
+
+
+def _labelled(origin: _Origin, rules: Rules, num_envs: int) -> Copies:
+    """N copies, played by the rules."""
+    if origin.many:
+        env = origin.vector(num_envs)
+        return LabelledVector(env, rules) if isinstance(env, VectorEnv) else env
+    return _vector([lambda: Labelled(origin.one(), rules)] * num_envs)
+
+
+def _vector(makers: list[Callable[[], gym.Env[Any, Any]]]) -> Copies:
+    return SyncVectorEnv(makers)
+
+
+def _takes_a_number(function: Callable[..., Any]) -> bool:
+    """Whether a function must be given the number of copies."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return False
+    return any(
+        each.default is each.empty
+        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in parameters
+    )
+
+
+def _require_none(changes: Mapping[str, Any], what: str) -> None:
+    if changes:
+        raise ValueError(
+            f"{what} cannot be made with {', '.join(changes)}; make one yourself and give it: "
+            f"agent.play(env)"
+        )
+
+
+def _limit(env: gym.Env[Any, Any], given: int | None) -> int:
+    if given is not None:
+        return count(given, "max_episode_steps")
+    own = None if env.spec is None else env.spec.max_episode_steps
+    return int(own or getattr(env.unwrapped, "max_steps", None) or MAX_EPISODE_STEPS)
+
+
+def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: int) -> Any:
+    env.action_space.seed(seed)
+    rng = np.random.default_rng(seed)
+    while True:
+        yield env.action_space.sample() if own is None else own[rng.integers(len(own))]
+
+
+def _found(
+    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int
+) -> list[Any]:
+    """The goals that a label gives while an agent acts at random, by name."""
+    found: dict[str, Any] = {}
+    last, over = 0, True
+    actions = _random_actions(env, own, 0)
+    action = next(actions)
+    for n in range(1, MANY + 1):
+        if over:
+            env.reset(seed=n)
+        if n % hold == 0 or over:
+            action = next(actions)
+        observation, _, terminated, truncated, info = env.step(action)
+        given = label(observation, info, env.unwrapped)
+        over = bool(terminated or truncated or given is not None)
+        if given is not None and goal_name(given) not in found:
+            found[goal_name(given)] = given
+            last = n
+        if n >= FEW and found and n >= 4 * last:
+            break
+    if not found:
+        raise ValueError(
+            f"the label gave no goal in {MANY:,} random steps; see that it can, or name the goals: "
+            f"wrap(..., among=[...])"
+        )
+    return [found[name] for name in sorted(found)]
+
+
+def _cost(env: gym.Env[Any, Any], step_reward: float | str | None, limit: int, hold: int) -> float:
+    """What an action costs, at most, as far as is known."""
+    if step_reward is None:
+        return 1.0 / math.ceil(limit / hold)
+    if step_reward == OF_ENVIRONMENT:
+        lowest, over = 0.0, True
+        for n, action in zip(range(500), _random_actions(env, None, 1), strict=False):
+            if over:
+                env.reset(seed=n)
+            _, reward, terminated, truncated, _ = env.step(action)
+            lowest, over = min(lowest, float(reward)), bool(terminated or truncated)
+        return -lowest * hold
+    if isinstance(step_reward, str):
+        raise ValueError(f"step_reward is {step_reward!r}, expected a number or {OF_ENVIRONMENT!r}")
+    reward = number(step_reward, "step_reward")
+    if reward > 0.0:
+        raise ValueError(
+            f"step_reward is {step_reward}, expected a cost, at most 0; an agent that is paid for "
+            f"steps never ends"
+        )
+    return -reward
+
+
+def _features(goals: Goals, shown: str | Mapping[str, ArrayLike] | None) -> NDArray[Any] | None:
+    if shown is None:
+        return goals.features()
+    if isinstance(shown, str):
+        if shown != AS_OBSERVED:
+            raise ValueError(f"shown is {shown!r}, expected {AS_OBSERVED!r} or {{goal: array}}")
+        return None
+    if not isinstance(shown, Mapping):
+        raise TypeError(f"shown is {shown!r}, expected {AS_OBSERVED!r} or {{goal: array}}")
+    missing = [name for name in goals.names if name not in shown]
+    if missing:
+        raise ValueError(f"shown has nothing for {listed(missing)}; give an array for every goal")
+    arrays = [np.asarray(shown[name]) for name in goals.names]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ValueError(f"the arrays of shown have shapes {sorted(shapes)}, expected one shape")
+    stacked = np.stack(arrays)
+    if stacked.dtype == np.uint8:
+        return stacked
+    return finite(stacked, "shown", stacked.shape).astype(np.float32)
