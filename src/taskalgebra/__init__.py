@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
+    from taskalgebra.progress import StopLearning as StopLearning
     from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
@@ -97,7 +98,7 @@ _HOME = {
     "logic.text": ("ExpressionError",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.policy_iteration": ("ConvergenceError",),
-    "progress": ("Event",),
+    "progress": ("Event", "StopLearning"),
     "skills.agent": ("Agent",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.skills": ("Skills",),
