@@ -221,7 +221,8 @@ class Trainer:
             real = ~step.resets
             self.replay.add(states, step.actions, step.rewards, next_states, step.goals, real)
             self.n_steps += int(real.sum())
-            states = next_states
+            went_on = step.observations is step.next_observations
+            states = next_states if went_on else self._states(step.observations)
             yield
 
     def _states(self, observations: NDArray[Any]) -> NDArray[Any]:
@@ -364,8 +365,8 @@ def check_environment(env: VectorEnv[Any, Any, Any], network: Network) -> None:
             f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}: use the "
             f"network 'image', or none, which chooses one"
         )
-    if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) != AutoresetMode.NEXT_STEP:
+    if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) == AutoresetMode.DISABLED:
         raise ValueError(
-            "the learner needs autoreset_mode NEXT_STEP, so that it sees terminal observations; "
+            "the learner needs autoreset_mode NEXT_STEP or SAME_STEP; "
             "pass vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.NEXT_STEP}"
         )
