@@ -243,10 +243,12 @@ class Trainer:
         if epsilon < 1.0 and self.n_updates > 0:
             greedy = rng.random(len(observations)) >= epsilon
             if greedy.any():
+                self.network.eval()  # a batch of one has no statistics of its own
                 with torch.no_grad():
                     q_bar = self.head.values(
                         self.network(self._tensor(observations[greedy]), self._goal_tensor())
                     )
+                self.network.train()
                 if settings.directed:
                     aims = torch.from_numpy(self._aims[greedy]).to(self.device)
                     q_bar = q_bar[torch.arange(len(aims), device=self.device), aims]
@@ -347,7 +349,7 @@ def checked_features(features: Any, n_goals: int | None) -> NDArray[Any] | None:
     return given if given.dtype == np.uint8 else given.astype(np.float32)
 
 
-def check_environment(env: VectorEnv[Any, Any, Any], network: Network) -> None:
+def check_environment(env: VectorEnv[Any, Any, Any], network: Network | None = None) -> None:
     """Refuse an environment that the learner cannot use, and say why."""
     if not isinstance(env, VectorEnv):
         raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
