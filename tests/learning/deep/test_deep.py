@@ -678,12 +678,14 @@ def test_a_goal_world_that_makes_no_sense_is_refused(make, kind, words):
         make()
 
 
-def test_continuous_actions_are_refused_by_a_goal_world():
+def test_continuous_actions_are_refused_by_every_learner():
     class Rope(Corridor):
         action_space = gym.spaces.Box(-1, 1, (1,))
 
-    with pytest.raises(ValueError, match="the actions must be Discrete, got Box"):
-        corridor_world(lambda n: SyncVectorEnv([Rope] * n))
+    world = corridor_world(lambda n: SyncVectorEnv([Rope] * n))
+    for learner in (None, short_learner(), ta.QLearning()):
+        with pytest.raises(ValueError, match=r"Discrete.*got Box.*ta\.wrap\(env, goals=label, act"):
+            ta.learn(world, learner=learner)
 
 
 def test_a_learner_learns_in_a_goal_world_as_in_the_bare_copies():
