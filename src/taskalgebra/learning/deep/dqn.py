@@ -32,7 +32,7 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, Space
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -244,10 +244,12 @@ class Trainer:
         if epsilon < 1.0 and self.n_updates > 0:
             greedy = rng.random(len(observations)) >= epsilon
             if greedy.any():
+                self.network.eval()  # a batch of one has no statistics of its own
                 with torch.no_grad():
                     q_bar = self.head.values(
                         self.network(self._tensor(observations[greedy]), self._goal_tensor())
                     )
+                self.network.train()
                 if settings.directed:
                     aims = torch.from_numpy(self._aims[greedy]).to(self.device)
                     q_bar = q_bar[torch.arange(len(aims), device=self.device), aims]
@@ -348,23 +350,30 @@ def checked_features(features: Any, n_goals: int | None) -> NDArray[Any] | None:
     return given if given.dtype == np.uint8 else given.astype(np.float32)
 
 
-def check_environment(env: VectorEnv[Any, Any, Any], network: Network) -> None:
-    """Refuse an environment that the learner cannot use, and say why."""
-    if not isinstance(env, VectorEnv):
-        raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
-    if not isinstance(env.single_action_space, Discrete) or env.single_action_space.start != 0:
+def check_spaces(
+    observations: Space[Any], actions: Space[Any], network: Network | None = None
+) -> None:
+    """Refuse spaces that the learner cannot use, and name the way in."""
+    if not isinstance(actions, Discrete) or actions.start != 0:
         raise ValueError(
-            f"the actions must be Discrete and start at 0, got {env.single_action_space}; "
+            f"the actions must be Discrete and start at 0, got {actions}; "
             f"ta.wrap(env, goals=label, actions={{name: action}}) makes a few actions of them, and "
             f"agents that others trained are taken by from_policy and from_sb3"
         )
-    space = env.single_observation_space
     of_bytes = network in (networks.egocentric, networks.planning, networks.paper)
-    if len(networks.require_numbers(space)) == 3 and of_bytes and space.dtype != np.uint8:
+    shape = networks.require_numbers(observations)
+    if len(shape) == 3 and of_bytes and observations.dtype != np.uint8:
         raise ValueError(
-            f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}: use the "
-            f"network 'image', or none, which chooses one"
+            f"images must be bytes, from 0 to 255, a Box of uint8; got {observations.dtype}: use "
+            f"the network 'image', or none, which chooses one"
         )
+
+
+def check_environment(env: VectorEnv[Any, Any, Any], network: Network | None = None) -> None:
+    """Refuse an environment that the learner cannot use, and say why."""
+    if not isinstance(env, VectorEnv):
+        raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
+    check_spaces(env.single_observation_space, env.single_action_space, network)
     if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) == AutoresetMode.DISABLED:
         raise ValueError(
             "the learner needs autoreset_mode NEXT_STEP or SAME_STEP; "
