@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taskalgebra.envs.boxman.env import Boxman as Boxman
+    from taskalgebra.envs.check import check_env as check_env
     from taskalgebra.envs.explore import Explored as Explored
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
@@ -80,6 +81,7 @@ __version__ = "0.2.0"
 
 _HOME = {
     "envs.boxman.env": ("Boxman",),
+    "envs.check": ("check_env",),
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
