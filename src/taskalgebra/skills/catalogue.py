@@ -77,15 +77,6 @@ _ALL = (
         _RECIPES,
     ),
     Entry(
-        "boxman-touch",
-        "the same, collected by touch (supplement)",
-        6,
-        ("purple", "blue", "square"),
-        "Boxman",
-        {**_ANYWHERE, "collect": "touch"},
-        _RECIPES,
-    ),
-    Entry(
         "minigrid-fetch",
         "MiniGrid's Fetch, objects anywhere (extra minigrid)",
         12,
@@ -93,6 +84,15 @@ _ALL = (
         "MiniGrid",
         {"name": "MiniGrid-Fetch-8x8-N3-v0"},
         "taskalgebra.envs.minigrid.recipes",
+    ),
+    Entry(
+        "boxman-touch",
+        "the same, collected by touch (supplement)",
+        6,
+        ("purple", "blue", "square"),
+        "Boxman",
+        {**_ANYWHERE, "collect": "touch"},
+        _RECIPES,
     ),
 )
 ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in _ALL}
