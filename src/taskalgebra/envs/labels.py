@@ -69,10 +69,10 @@ class Goals:
             f"{closest(name, self.names)}"
         )
 
-    def base_tasks(self) -> dict[str, tuple[int, ...]]:
-        """The goals that each base task wants: by predicates, or each goal by its name."""
+    def base_tasks(self, n_goals: int | None = None) -> dict[str, tuple[int, ...]]:
+        """What each base task wants of the first n goals: by predicates, or each by its name."""
         if not self.predicates:
-            return {name: (i,) for i, name in enumerate(self.names)}
+            return {name: (i,) for i, name in enumerate(self.names[:n_goals])}
         columns = self._columns()
         words = [word for _, word, _ in columns]
         tasks: dict[str, tuple[int, ...]] = {}

@@ -73,7 +73,7 @@ def wrap(
         tasks: the named tasks, `{name: goals}`; by default those that follow from predicates: one
             for each word, each truth value and each number.  Without predicates, one per goal.
         elsewhere: the name of a goal that stands for all ends of episodes at which the label gives
-            no goal.  Without it, such an end is an error.
+            no goal.  No task wants it, `~top` neither.  Without it, such an end is an error.
         observation: what values take: a key or keys of `Dict` observations, or a function
             `(observation, env) -> array`.  By default numbers and arrays are taken as they are,
             and others as one vector of their parts, without text and without `desired_goal`.
@@ -123,12 +123,16 @@ def wrap(
         elsewhere=None if elsewhere is None else len(known.names) - 1,
     )
     n_actions = math.ceil(limit / hold)
+    if r_universal is None:
+        r_universal = max(2.0, 1.0 + cost * n_actions)
+    if elsewhere is not None:
+        r_universal = _not_wanted_last(r_universal, r_empty, len(known.names))
     return Wrapped(
         origin,
         rules,
-        tasks=tasks or {name: list(wanted) for name, wanted in known.base_tasks().items()},
+        tasks=tasks or known.base_tasks(len(known.names) - (elsewhere is not None)),
         features=_features(known, shown),
-        r_universal=max(2.0, 1.0 + cost * n_actions) if r_universal is None else r_universal,
+        r_universal=r_universal,
         r_empty=r_empty,
         max_episode_steps=n_actions,
     )
@@ -370,6 +374,13 @@ def _cost(env: gym.Env[Any, Any], step_reward: float | str | None, limit: int, h
             f"steps never ends"
         )
     return -reward
+
+
+def _not_wanted_last(r_universal: ArrayLike, r_empty: ArrayLike, n_goals: int) -> NDArray[Any]:
+    """[G], r_U, with r_∅ for the last goal, so that no task wants it."""
+    rewards = np.array(np.broadcast_to(np.asarray(r_universal, float), (n_goals,)))
+    rewards[-1] = np.broadcast_to(np.asarray(r_empty, float), (n_goals,))[-1]
+    return rewards
 
 
 def _features(goals: Goals, shown: str | Mapping[str, ArrayLike] | None) -> NDArray[Any] | None:

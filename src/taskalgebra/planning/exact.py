@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.planning.horizon import optimal_within
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.progress import LOGGER
 from taskalgebra.theory.assumptions import describe_cycle
@@ -327,14 +328,18 @@ def unpack(
     return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
 
 
-def optimal_v(task: Task, *, tolerance: float | None = None) -> Array:
+def optimal_v(task: Task, *, tolerance: float | None = None, horizon: int | None = None) -> Array:
     """V*_M(s), the optimum of a task itself, computed without extended values.
+
+    With a horizon it is the best within so many moves, with no error to stop at.
 
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.
     """
     mdp = instance(task, Task, "the task").space.mdp
     tolerance = _tolerance(task.space, tolerance)
+    if horizon is not None:
+        return optimal_within(task, horizon)
     if not mdp.deterministic:
         values, error = ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)
         _warn(error, tolerance)

@@ -18,6 +18,7 @@ from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
+from taskalgebra.planning.horizon import plan_horizon
 from taskalgebra.progress import Listener, Meter, require_listener, silent
 from taskalgebra.skills import SHIPPED_AT, store
 from taskalgebra.skills.skills import Skills
@@ -36,6 +37,7 @@ def solve(
     world: Playable,
     tasks: TaskSource | None = None,
     *,
+    horizon: int | None = None,
     r_bar_min: float | None = None,
     tolerance: float | None = None,
 ) -> Skills:
@@ -46,9 +48,13 @@ def solve(
             `TaskSpace` with default rewards.
         tasks: names of the environment's tasks; or `{name: Task}`, `{name: goals}`.  By default all
             named tasks.
-        r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2.
-            In a stochastic world that makes agents avoid every risk of a wrong goal; a milder one,
-            such as r_∅ itself, may then earn more.
+        horizon: the number of steps after which an episode is over, such as the limit of an
+            environment.  Values are then planned for every number of steps left, and agents count
+            the steps of an episode, from `agent.reset()` on.  The action that takes the pay of a
+            goal is none of these steps.
+        r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2,
+            and with a horizon r_∅.  In a stochastic world the former makes agents avoid every risk
+            of a wrong goal; a milder one, such as r_∅ itself, may then earn more.
         tolerance: for stochastic worlds, the error to stop at; by default 5e-11 times the largest
             reward.
     """
@@ -66,7 +72,10 @@ def solve(
         )
     base = base_tasks(space, env.tasks, tasks)
     with Meter("planning"):
-        family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+        if horizon is None:
+            family: Family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+        else:
+            family = plan_horizon(space, base, horizon, r_bar_min)
     return Skills(family, env)
 
 

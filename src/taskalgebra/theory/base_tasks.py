@@ -93,10 +93,12 @@ def n_expressible(tasks: Mapping[str, Task], met: BoolArray | None = None) -> in
         tasks: the base tasks.
         met: `[G]`, the goals that some base task has met; by default all.
     """
-    labels = labels_of(tasks)
+    wantable = next(iter(tasks.values())).space.wantable if tasks else np.ones(0, np.bool_)
+    labels = labels_of(tasks)[wantable]
     n_labels = len(np.unique(labels, axis=0))
-    if met is None or met.all():
+    if met is None or met[wantable].all():
         return int(2**n_labels)
+    met = met[wantable]
     n_unmet = n_labels - len(np.unique(labels[met], axis=0))
     return int(2**n_labels - (2**n_unmet - 1))
 
@@ -135,10 +137,13 @@ def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]
         raise ValueError(
             f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
         )
-    world = next(iter(tasks.values())).space.world
+    space = next(iter(tasks.values())).space
+    world = space.world
     chosen = {world.goal_index(g) for g in ([desired] if isinstance(desired, str) else desired)}
     goal_with: dict[int, int] = {}
     for goal, row in enumerate(labels):
+        if not space.wantable[goal]:
+            continue
         label = sum(1 << j for j, one in enumerate(row) if one)
         other = goal_with.setdefault(label, goal)
         if (goal in chosen) != (other in chosen):

@@ -24,7 +24,7 @@ from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
 from taskalgebra.validation import listed, number
-from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -189,10 +189,10 @@ def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[
 
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
-_OPTIONAL_ARRAYS = ("goal_reward", "cells")
+_OPTIONAL_ARRAYS = ("goal_reward", "cells", "ends")
 
 
-_WHOLE = ("offset", "successor", "goals", "starts", "cells")
+_WHOLE = ("offset", "successor", "goals", "starts", "cells", "ends")
 """Arrays of whole numbers; all others hold rewards or probabilities."""
 _REWARDS = ("r_universal", "r_empty")
 
@@ -217,11 +217,13 @@ def pack_tasks(space: TaskSpace, tasks: Mapping[str, Task]) -> Packed:
     for i, task in enumerate(tasks.values()):
         if task.step_reward is not None:
             arrays[f"steps_{i}"] = task.step_reward
-    words = {
+    words: dict[str, Any] = {
         "tasks": list(tasks),
         "goals": list(space.goal_names),
         "actions": list(space.action_names),
     }
+    if space.finite and space.mdp.max_episode_steps is not None:
+        words["max_episode_steps"] = space.mdp.max_episode_steps
     return words, arrays
 
 
@@ -260,12 +262,13 @@ def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
     if not any(name in arrays for name in _WORLD_ARRAYS):
         return OpenWorld(tuple(words["goals"]), tuple(words["actions"]))
     n_states, n_actions = arrays["step_reward"].shape
-    return from_outcomes(
+    return from_rows(
         **{name: arrays[name] for name in _WORLD_ARRAYS},
         **{name: arrays[name] for name in _OPTIONAL_ARRAYS if name in arrays},
         shape=(n_states, n_actions),
         goal_names=words["goals"],
         action_names=words["actions"],
+        max_episode_steps=words.get("max_episode_steps"),
     )
 
 

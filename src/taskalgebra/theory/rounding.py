@@ -63,7 +63,7 @@ def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | No
     """
     scale = scale_of(mdp, r_empty, r_universal)
     one = tie(mdp, scale, to_goal)
-    smallest, apart = 2 * one, float((r_universal - r_empty).min())
+    smallest, apart = 2 * one, float((r_universal - r_empty)[r_universal > r_empty].min())
     if apart <= of_episode(mdp, one):
         return Lost(apart, of_episode(mdp, one), None)
     cost, rounding = costs(mdp, mdp.step_reward)

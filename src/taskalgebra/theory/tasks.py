@@ -67,8 +67,8 @@ class Task(BooleanElement):
 
     @property
     def desired(self) -> BoolArray:
-        """[G], the goals with r_M(g) = r_U."""
-        desired: BoolArray = self.goal_reward == self.space.r_universal
+        """[G], the goals with r_M(g) = r_U, which is more than r_∅."""
+        desired: BoolArray = self.space.wantable & (self.goal_reward == self.space.r_universal)
         return desired
 
     @property
@@ -167,7 +167,7 @@ class TaskSpace:
         r_universal: r_U, what a desired goal pays; one number, or one per goal.  "auto" is the
             default, or more if some goal is then not worth the way from some start: one step's cost
             more than the least that is (see `theory.worth`).
-        r_empty: r_∅, what any other goal pays.
+        r_empty: r_∅, what any other goal pays.  A goal for which both are equal is no task's wish.
 
     By default, a world with a task of its own sets them to the largest and the smallest reward of
     its goals (if all goals pay the same, r_∅ is the lowest step reward, but at least 1 below r_U);
@@ -197,8 +197,10 @@ class TaskSpace:
         self.r_universal = per_goal(
             high if r_universal is None else r_universal, "r_universal", self.n_goals
         )
-        if (self.r_empty >= self.r_universal).any():
-            g = int(np.argmax(self.r_empty >= self.r_universal))
+        self.wantable: BoolArray = self.r_empty < self.r_universal  # [G]
+        wrong = self.r_empty > self.r_universal if self.wantable.any() else ~self.wantable
+        if wrong.any():
+            g = int(np.argmax(wrong))
             raise ValueError(
                 f"r_empty = {self.r_empty[g]:g} is not below r_universal = "
                 f"{self.r_universal[g]:g} for goal {self.goal_names[g]!r}; a desired goal must pay "

@@ -1,0 +1,418 @@
+"""Any Gymnasium environment as a goal environment, by a label."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import taskalgebra as ta
+from taskalgebra.envs.labelled import LabelledVector
+from taskalgebra.envs.labels import goals_among
+from taskalgebra.evaluation.rollout import rollout
+
+SIZE = 5
+
+
+class Square(gym.Env):
+    """A point on a board of 5 × 5 cells, with a time limit of its own and nothing to reach."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, kind="box", render_mode=None):
+        self.kind, self.render_mode = kind, render_mode
+        self.observation_space = {
+            "box": gym.spaces.Box(0, SIZE, (2,), np.float32),
+            "discrete": gym.spaces.Discrete(SIZE**2),
+            "late": gym.spaces.Discrete(SIZE**2, start=7),
+            "multi": gym.spaces.MultiDiscrete([SIZE, SIZE]),
+            "dict": gym.spaces.Dict(
+                place=gym.spaces.MultiDiscrete([SIZE, SIZE]),
+                desired_goal=gym.spaces.Box(0, 1, (2,)),
+                said=gym.spaces.Text(9),
+            ),
+            "pair": gym.spaces.Tuple((gym.spaces.Discrete(SIZE), gym.spaces.Discrete(SIZE))),
+            "text": gym.spaces.Text(9),
+            "image": gym.spaces.Box(0, 255, (SIZE, SIZE, 1), np.uint8),
+        }[kind]
+        self.action_space = gym.spaces.Discrete(4)
+        self.ends_at = None
+
+    def _observation(self):
+        row, column = self.place
+        image = np.zeros((SIZE, SIZE, 1), np.uint8)
+        image[row, column] = 255
+        return {
+            "box": np.array(self.place, np.float32),
+            "discrete": row * SIZE + column,
+            "late": row * SIZE + column + 7,
+            "multi": np.array(self.place),
+            "dict": {
+                "place": np.array(self.place),
+                "desired_goal": np.zeros(2, np.float32),
+                "said": "hello",
+            },
+            "pair": (row, column),
+            "text": "hello",
+            "image": image,
+        }[self.kind]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = tuple(int(i) for i in self.np_random.integers(1, SIZE - 1, 2))
+        return self._observation(), {"moves": 0}
+
+    def step(self, action):
+        move = ((-1, 0), (0, 1), (1, 0), (0, -1))[action]
+        self.place = tuple(
+            int(np.clip(a + b, 0, SIZE - 1)) for a, b in zip(self.place, move, strict=True)
+        )
+        lost = self.ends_at is not None and self.place == self.ends_at
+        return self._observation(), -3.0, lost, False, {"moves": 1}
+
+    def render(self):
+        return np.zeros((8, 8, 3), np.uint8)
+
+
+def corner(observation, info, env):
+    row, column = env.place
+    if row in (0, SIZE - 1) and column in (0, SIZE - 1):
+        return {"top": row == 0, "left": column == 0}
+    return None
+
+
+CORNERS = {"top": [True, False], "left": [True, False]}
+MOVES = ["up", "right", "down", "left"]
+
+
+def world(kind="discrete", **changes):
+    given = {"among": CORNERS, "actions": MOVES, "max_episode_steps": 40, **changes}
+    return ta.wrap(lambda: Square(kind), goals=corner, **given)
+
+
+def planned(kind="discrete", **changes):
+    """An agent that knows the ways, by arithmetic."""
+    found = world(kind, **changes)
+    rows, columns = np.array([[0, 0], [0, 4], [4, 0], [4, 4]]).T
+
+    class Walker(ta.Reach):
+        def returns(self, observations):
+            row, column = np.divmod(np.asarray(observations), SIZE)
+            moves = [(-1, 0), (0, 1), (1, 0), (0, -1)]
+            ways = []
+            for up, right in moves:
+                r, c = np.clip(row + up, 0, 4), np.clip(column + right, 0, 4)
+                ways.append(np.abs(r[:, None] - rows) + np.abs(c[:, None] - columns))
+            return -0.025 * (1.0 + np.stack(ways, 2))
+
+    return ta.from_reach(Walker(), found)
+
+
+def test_goals_and_base_tasks_follow_from_predicates():
+    found = world()
+    assert found.space.goal_names == (
+        "top left",
+        "top not left",
+        "not top left",
+        "not top not left",
+    )
+    assert {name: task.desired.tolist() for name, task in found.tasks.items()} == {
+        "top": [True, True, False, False],
+        "left": [True, False, True, False],
+    }
+    assert found.space.action_names == tuple(MOVES)
+    assert np.array_equal(found.goal_features, [[1, 1], [1, 0], [0, 1], [0, 0]])
+
+
+def test_goals_are_found_by_acting_at_random_and_sorted():
+    found = ta.wrap(Square, goals=corner)
+    assert sorted(found.space.goal_names) == list(found.space.goal_names)
+    assert len(found.space.goal_names) == 4
+
+
+@pytest.mark.parametrize(
+    ("among", "names", "tasks"),
+    [
+        (["a", "b"], ("a", "b"), {"a": (0,), "b": (1,)}),
+        (
+            {"colour": ["red", "blue"], "type": ["ball"]},
+            ("red ball", "blue ball"),
+            {"red": (0,), "ball": (0, 1), "blue": (1,)},
+        ),
+        ({"floor": [1, 2]}, ("floor 1", "floor 2"), {"floor 1": (0,), "floor 2": (1,)}),
+        (
+            {"cover": ["red", "blue"], "ink": ["red"]},
+            ("red red", "blue red"),
+            {"cover red": (0,), "ink red": (0, 1), "blue": (1,)},
+        ),
+    ],
+)
+def test_names_of_goals_and_tasks(among, names, tasks):
+    found = goals_among(among)
+    assert (found.names, found.base_tasks()) == (names, tasks)
+
+
+@pytest.mark.parametrize("kind", ["box", "discrete", "late", "multi", "dict", "pair", "image"])
+def test_every_space_of_observations_can_be_played(kind):
+    found = world(kind)
+    copies = found.vector(3, task=found.tasks["top"], max_episode_steps=40)
+    observations, _ = copies.reset(seed=0)
+    goals = []
+    for _ in range(300):
+        for one in np.asarray(observations):
+            assert found.observation_space.contains(one)
+        observations, rewards, terminated, _, infos = copies.step(copies.action_space.sample())
+        ended = infos["goal"][terminated]
+        goals += ended.tolist()
+        assert rewards[terminated].tolist() == found.tasks["top"].goal_reward[ended].tolist()
+        assert set(rewards[~terminated]) <= {0.0, -0.025}
+    assert set(goals) == {0, 1, 2, 3}
+
+
+def test_text_is_left_out_and_observations_without_numbers_are_refused():
+    found = world("dict")
+    assert found.observation_space.shape == (2 * SIZE,)  # neither text nor desired_goal
+    with pytest.raises(ValueError, match=r"wrap\(\.\.\., observation=lambda"):
+        world("text")
+
+
+def test_parts_of_observations_can_be_chosen():
+    chosen = world("dict", observation="desired_goal")
+    assert chosen.observation_space.shape == (2,)
+    both = world("dict", observation=["place", "desired_goal"])
+    assert both.observation_space.shape == (2 * SIZE + 2,)
+    own = world("text", observation=lambda observation, env: np.array(env.place, np.int64))
+    assert own.observation_space.shape == (2,)
+    with pytest.raises(ValueError, match="no part of the observations; these have"):
+        world("dict", observation="plaice")
+    with pytest.raises(ValueError, match="are no Dict"):
+        world("box", observation="place")
+    with pytest.raises(ValueError, match="expected an array of numbers"):
+        world("text", observation=lambda observation, env: "no")
+    with pytest.raises(TypeError, match="must take"):
+        world("text", observation=lambda observation: np.zeros(2))
+
+
+@pytest.mark.parametrize("kind", ["discrete", "late"])
+def test_agents_take_observations_of_the_environment_and_give_its_actions(kind):
+    skills = planned(kind, actions={"left": 3, "down": 2, "right": 1, "up": 0})
+    moves = {"left": 3, "down": 2, "right": 1, "up": 0}
+    assert skills.space.action_names == tuple(moves)
+    agent = planned(kind)["top & left"]
+    env = Square(kind)
+    observation, _ = env.reset(seed=3)
+    for _ in range(10):
+        if corner(observation, {}, env):
+            break
+        observation, *_ = env.step(agent.act(observation))
+    assert env.place == (0, 0)
+
+
+def test_actions_by_name_are_the_environments_own():
+    found = world(actions={"down": 2, "up": 0})
+    env = found.vector(1, task=found.tasks["top"])
+    before = env.reset(seed=1)[0][0]
+    assert env.step([1])[0][0] == before - SIZE
+    assert found.own_actions(0) == 2
+    assert found.own_actions(np.array([0, 1, 1])).tolist() == [2, 0, 0]
+
+
+def test_an_agent_plays_the_real_environment_with_its_wrappers():
+    agent = planned()["top ^ left"]
+    env = gym.wrappers.RecordEpisodeStatistics(Square("discrete"))
+    result = agent.play(env, episodes=20, seed=5)
+    assert result.success_rate == 1.0 and result.episodes == 20
+    assert env.episode_count == 0 or env.episode_count <= 20
+    expected = agent.evaluate(20, seed=5)
+    assert result.mean_steps == expected.mean_steps
+    assert agent.play(episodes=3).success_rate == 1.0
+
+
+def test_an_agent_plays_a_vector_environment():
+    agent = planned()["top & ~left"]
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        copies = SyncVectorEnv([lambda: Square("discrete")] * 4, autoreset_mode=mode)
+        assert agent.play(copies, episodes=10).success_rate == 1.0
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_vectors_and_single_environments_give_the_same_episodes(mode):
+    def make(n):
+        return SyncVectorEnv([lambda: Square("discrete")] * n, autoreset_mode=mode)
+
+    one = planned()
+    many = ta.wrap(make, goals=corner, among=CORNERS, actions=MOVES, max_episode_steps=40)
+    assert many.space.goal_names == one.space.goal_names
+    skills = ta.from_reach(one.family.reach, many)
+    for text in ("top", "top & left", "~top & ~left"):
+        assert skills[text].evaluate(30, seed=4) == one[text].evaluate(30, seed=4)
+
+
+def test_an_end_without_a_label_needs_a_name():
+    def make():
+        env = Square("discrete")
+        env.ends_at = (2, 0)
+        return env
+
+    found = ta.wrap(make, goals=corner, among=CORNERS)
+    copies = found.vector(4, task=found.tasks["top"])
+    copies.reset(seed=0)
+    copies.action_space.seed(0)
+    with pytest.raises(ValueError, match=r'wrap\(\.\.\., elsewhere="lost"\)'):
+        for _ in range(1000):
+            copies.step(copies.action_space.sample())
+    found = ta.wrap(make, goals=corner, among=CORNERS, elsewhere="pit")
+    assert found.space.goal_names[-1] == "pit"
+    assert np.unique(found.goal_features, axis=0).shape[0] == 5
+    for text in ("~top", "~top & ~left", "true", "top"):
+        task = found.find_task(text)
+        assert not task.desired[-1] and task.desired[:-1].any()
+        assert task.goal_reward[-1] == found.space.r_empty[-1]
+
+
+def test_an_action_is_held_until_a_goal_is_reached():
+    found = world(hold=3, max_episode_steps=30)
+    assert found.max_episode_steps == 10
+    env = found.vector(1, task=found.tasks["top"])
+    env.reset(seed=0)
+    env.unwrapped.envs[0].unwrapped.place = (4, 2)
+    observations, _, terminated, *_ = env.step([1])
+    assert observations[0] == 4 * SIZE + 4 and terminated[0]
+
+
+def test_the_step_limit_is_the_environments_own():
+    gym.register("Square-v0", Square, max_episode_steps=17, kwargs={"kind": "discrete"})
+    try:
+        found = ta.wrap("Square-v0", goals=corner, among=CORNERS)
+        assert found.max_episode_steps == 17
+        assert ta.wrap(gym.make("Square-v0"), goals=corner, among=CORNERS).max_episode_steps == 17
+        assert ta.wrap(gym.spec("Square-v0"), goals=corner, among=CORNERS).max_episode_steps == 17
+        assert found.rules.step_reward == -1 / 17
+        assert found.make(render_mode="rgb_array").render_mode == "rgb_array"
+    finally:
+        del gym.registry["Square-v0"]
+
+
+@pytest.mark.parametrize(
+    ("step_reward", "paid", "r_universal"),
+    [(None, -0.025, 2.0), (-1, -1.0, 41.0), ("environment", -3.0, 121.0)],
+)
+def test_every_wanted_goal_is_worth_the_way(step_reward, paid, r_universal):
+    found = world(step_reward=step_reward)
+    assert found.space.r_universal.tolist() == [r_universal] * 4
+    env = found.vector(1, task=found.tasks["top"])
+    env.reset(seed=0)
+    assert env.step([0])[1][0] == paid
+
+
+WRONG = {
+    "no label": (lambda: ta.wrap(Square, goals=5), "must be a label"),
+    "no environment": (lambda: ta.wrap(5, goals=corner), "cannot wrap 5"),
+    "unknown name": (lambda: ta.wrap("CartPool-v1", goals=corner), "Did you mean 'CartPole-v1'"),
+    "a vector": (
+        lambda: ta.wrap(SyncVectorEnv([Square] * 2), goals=corner),
+        "a function of n that makes one",
+    ),
+    "never fires": (lambda: ta.wrap(Square, goals=lambda *_: None), "gave no goal in 20,000"),
+    "a number": (lambda: ta.wrap(Square, goals=lambda *_: 3), "expected the name of a goal"),
+    "an empty name": (lambda: ta.wrap(Square, goals=lambda *_: ""), "expected the name of a goal"),
+    "a list as a value": (
+        lambda: ta.wrap(Square, goals=lambda *_: {"colour": ["red"]}),
+        "expected a word, True or False",
+    ),
+    "different predicates": (
+        lambda: ta.wrap(Square, goals=lambda o, i, e: {"a": 1} if e.place[0] else {"b": 1}),
+        "give every goal all predicates",
+    ),
+    "no goals": (lambda: world(among=[]), "among is empty"),
+    "no values": (lambda: world(among={"top": []}), "has no values"),
+    "a word as values": (lambda: world(among={"top": "yes"}), "a list of its values"),
+    "a word as goals": (lambda: world(among="top"), "the names of all goals"),
+    "twice": (lambda: world(among=["a", "a"]), "two goals are named 'a'"),
+    "too many": (
+        lambda: world(among={k: range(100) for k in "abc"}),
+        "1,000,000 goals, expected 1 to 10,000",
+    ),
+    "unknown action": (lambda: world(actions={"fly": 9}), "'fly' is 9, which is not in Discrete"),
+    "no action": (lambda: world(actions={}), "actions is empty"),
+    "too few names": (lambda: world(actions=["up"]), "1 action names for 4 actions"),
+    "hold": (lambda: world(hold=0), "hold is 0"),
+    "paid steps": (lambda: world(step_reward=1.0), "expected a cost"),
+    "step reward": (lambda: world(step_reward="free"), "a number or 'environment'"),
+    "shown": (lambda: world(shown="goal"), "expected 'observation' or"),
+    "shown some": (lambda: world(shown={"top left": [1]}), "shown has nothing for"),
+    "limit": (lambda: world(max_episode_steps=0), "max_episode_steps is 0"),
+    "elsewhere": (lambda: world(elsewhere="top left"), "is a goal of the label"),
+    "function": (lambda: ta.wrap(lambda: 5, goals=corner), "the function returned 5"),
+    "tasks": (lambda: world(tasks={"top": ["nowhere"]}), "unknown goal 'nowhere'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_said(what):
+    act, words = WRONG[what]
+    with pytest.raises((TypeError, ValueError), match=words.replace("(", r"\(")):
+        act()
+
+
+def test_a_goal_that_was_not_named_is_said_when_it_is_met():
+    found = ta.wrap(lambda: Square("discrete"), goals=corner, among=[{"top": True, "left": True}])
+    copies = found.vector(4, task=found.space.universal)
+    copies.reset(seed=0)
+    with pytest.raises(ValueError, match=r"none of the goals top left; give all goals with wrap"):
+        for _ in range(1000):
+            copies.step(copies.action_space.sample())
+
+
+def test_another_environment_is_not_attached():
+    with pytest.raises(ValueError, match="give an environment of the same kind"):
+        planned()["top"].play(gym.make("CartPole-v1"))
+    with pytest.raises(TypeError, match="plays no other environments"):
+        ta.solve(ta.FourRooms())["top"].play(gym.make("CartPole-v1"))
+
+
+def test_a_world_that_looks_at_the_environment_needs_it_to_act():
+    found = world("text", observation=lambda observation, env: np.array(env.place, np.int64))
+
+    class Walker(ta.DirectedReach):
+        def values(self, observations):
+            return -0.025 * np.ones((len(observations), 4))
+
+        def act(self, observations, goal):
+            return np.zeros(len(observations), int)
+
+    agent = ta.from_reach(Walker(), found)["top"]
+    env = Square("text")
+    observation, _ = env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"agent.act\(observation, env\)"):
+        agent.act(observation)
+    assert agent.act(observation, env) == 0
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_steps_end_in_the_last_observation_of_an_episode_in_every_mode(mode):
+    def make(n):
+        return SyncVectorEnv([lambda: Square("discrete")] * n, autoreset_mode=mode)
+
+    if mode == AutoresetMode.DISABLED:
+        copies = make(3)
+        labelled = LabelledVector(copies, world().rules)
+    else:
+        found = ta.wrap(make, goals=corner, among=CORNERS, actions=MOVES)
+        labelled = found.vector(3, task=found.space.universal)
+    rng, ends = np.random.default_rng(0), 0
+    observations, _ = labelled.reset(seed=0)
+    before = np.array(observations)
+    for step in islice(rollout(labelled, observations, lambda _: rng.integers(0, 4, 3)), 200):
+        for i in np.flatnonzero(~step.resets):
+            row, column = divmod(int(before[i]), SIZE)
+            up, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[step.actions[i]]
+            expected = np.clip(row + up, 0, 4) * SIZE + np.clip(column + right, 0, 4)
+            assert step.next_observations[i] == expected
+            assert (step.goals[i] >= 0) == (expected in (0, 4, 20, 24))
+        ends += int((step.goals >= 0).sum())
+        before = np.array(step.observations)
+    assert ends > 10
