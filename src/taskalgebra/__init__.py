@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from taskalgebra.planning.horizon import HorizonFamily as HorizonFamily
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
+    from taskalgebra.progress import StopLearning as StopLearning
     from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
@@ -102,7 +103,7 @@ _HOME = {
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.horizon": ("HorizonFamily",),
     "planning.policy_iteration": ("ConvergenceError",),
-    "progress": ("Event",),
+    "progress": ("Event", "StopLearning"),
     "skills.agent": ("Agent",),
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.skills": ("Skills",),

@@ -35,6 +35,13 @@ def largest_number(env: GoalEnv, seed: int) -> float:
     return max(float(np.max(step.next_observations)) for step in _at_random(env, seed))
 
 
+def n_observations(env: GoalEnv, seed: int) -> int:
+    """The number of different observations met by acting at random for a moment."""
+    return len(
+        {np.asarray(o).tobytes() for step in _at_random(env, seed) for o in step.next_observations}
+    )
+
+
 def _at_random(env: GoalEnv, seed: int) -> Iterator[Step]:
     copies = env.vector(N_COPIES, task=env.space.universal)
     try:

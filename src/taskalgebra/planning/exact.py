@@ -35,6 +35,7 @@ from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.progress import LOGGER
 from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.rounding import TOLERANCE
@@ -325,7 +326,15 @@ def unpack(
         if table.dtype != np.float64:
             raise ValueError(f"{name!r} holds {table.dtype}, expected float64")
     r_bar_min, error_bound = words["r_bar_min"], words["error_bound"]
-    return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
+    seen = arrays.get("observations")
+    return TableFamily.of(
+        space,
+        tasks,
+        tables,
+        r_bar_min=r_bar_min,
+        error_bound=error_bound,
+        numbering=None if seen is None else Numbering(seen),
+    )
 
 
 def optimal_v(task: Task, *, tolerance: float | None = None, horizon: int | None = None) -> Array:

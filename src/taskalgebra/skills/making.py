@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from inspect import signature
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, MultiBinary, MultiDiscrete
 
 from taskalgebra import files
 from taskalgebra.envs.registry import env_of
@@ -30,6 +31,8 @@ from taskalgebra.validation import checked_seed, closest, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
+FEW_STATES = 10_000
+"""Combinations of numbers up to which an environment is learned as tables by default."""
 Playable = GoalEnv | TaskSpace | FiniteMDP
 
 
@@ -154,9 +157,16 @@ def _require_signature(learner: Learner) -> None:
 
 
 def default_learner(env: GoalEnv) -> Learner:
-    """Tables if observations are numbers of states, else networks."""
-    tabular = env.space.finite or isinstance(env.observation_space, Discrete)
-    return QLearning() if tabular else DeepQ()
+    """Tables if observations are numbers of states, or few combinations of them, else networks."""
+    space = env.observation_space
+    n_states = math.inf
+    if isinstance(space, Discrete):
+        n_states = 0
+    elif isinstance(space, MultiDiscrete):
+        n_states = math.prod(space.nvec.ravel().tolist())
+    elif isinstance(space, MultiBinary):
+        n_states = 2 ** math.prod(space.shape)
+    return QLearning() if env.space.finite or n_states <= FEW_STATES else DeepQ()
 
 
 def from_reach(reach: Reach, env: Playable, tasks: TaskSource | None = None) -> Skills:

@@ -85,6 +85,7 @@ def _tables() -> Format:
 
     def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
         own = {"q_universal", "q_empty", *(f"q_{i}" for i in range(len(words["tasks"])))}
+        own.add("observations")  # of tables whose states have no numbers
         return npz.read(BytesIO(data), {*names_of(words), *own}.__contains__)
 
     return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)

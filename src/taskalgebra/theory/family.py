@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tables import TableBounds, TabularQ
@@ -107,29 +108,40 @@ class TableFamily(Family):
         *,
         r_bar_min: float,
         error_bound: float | None,
+        numbering: Numbering | None = None,
     ) -> TableFamily:
         """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task.
+
+        With a numbering, observations are looked up there, and tables have one row more, for those
+        without a number.
 
         Raises:
             ValueError: tables are missing, of another shape than the world's, or hold NaN or ∞.
         """
         tables = [np.asarray(table, np.float64) for table in tables]
         _check_tables(space, tasks, tables)
+        if numbering is not None and len(tables[0]) != len(numbering) + 1:
+            raise ValueError(
+                f"tables have {len(tables[0])} rows, expected one for each of {len(numbering)} "
+                f"observations, and one for all others"
+            )
         if r_bar_min is not None:
             number(r_bar_min, "r_bar_min")
         if error_bound is not None:
             number(error_bound, "error_bound", "a number of at least 0", least=0.0)
-        bounds = TableBounds(space, Bounds(tables[0], tables[1]))
+        bounds = TableBounds(space, Bounds(tables[0], tables[1]), numbering)
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
     def pack(self) -> Packed:
-        """All tables."""
-        arrays = {
+        """All tables, and the observations that have numbers."""
+        arrays: dict[str, NDArray[Any]] = {
             "q_universal": self.bounds.tables.universal,
             "q_empty": self.bounds.tables.empty,
             **{f"q_{i}": values.table for i, values in enumerate(self.values)},
         }
+        if self.bounds.numbering is not None:
+            arrays["observations"] = self.bounds.numbering.observations
         words = {"tables": True, "r_bar_min": self.r_bar_min, "error_bound": self.error_bound}
         return words, arrays
 

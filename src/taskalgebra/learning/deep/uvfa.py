@@ -332,7 +332,13 @@ class Categorical(Head):
         chances = torch.softmax(self._of_best(outputs), -1)
         moved = reward[:, None] + discount * self.atoms.to(outputs.device)
         moved[:, 0] = self.v_min  # "never" stays never, whatever it costs to wait for it
-        return torch.bmm(chances, self._shares(moved))
+        place = (moved.clamp(self.v_min, self.v_max) - self.v_min) / self.spacing
+        below = place.floor().clamp(max=self.n_outputs - 2)
+        upper = (place - below)[:, None]
+        index = below.long()[:, None].expand_as(chances)
+        target = torch.zeros_like(chances)
+        target.scatter_add_(2, index, chances * (1.0 - upper))
+        return target.scatter_add_(2, index + 1, chances * upper)
 
     def certain(self, returns: Tensor) -> Tensor:
         """All mass on one return, or on the two atoms around it."""
