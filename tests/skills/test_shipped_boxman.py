@@ -4,18 +4,18 @@ The full figures are in `results/deep`, made by `taskalgebra reproduce deep`.
 """
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import taskalgebra as ta
-from taskalgebra.envs.boxman.recipes import RECIPES
 from taskalgebra.paper.experiments.boxman import tables as tables
 from taskalgebra.paper.experiments.boxman.exact import ExactSkills
 from taskalgebra.paper.results.record import load
 from taskalgebra.skills import SHIPPED_AT, store
-from taskalgebra.skills.catalogue import SHIPPED
+from taskalgebra.skills.catalogue import ENTRIES, SHIPPED
 
 RESULTS = Path(__file__).parents[2] / "results" / "deep"
 TWELVE = (
@@ -141,7 +141,7 @@ def test_expressions_tasks_and_operators_are_one_agent(by_pick_up):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_manifest_says_how_the_skills_were_made(name):
     manifest = store.manifest(SHIPPED_AT / name)
-    recipe = RECIPES[name]
+    recipe = import_module(ENTRIES[name].recipes).RECIPES[name]
     training = manifest["training"]
     assert training["command"].endswith(name)
     assert training["seed"] == recipe.seed

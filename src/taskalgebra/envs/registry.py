@@ -18,7 +18,8 @@ _ENTRY_POINTS = {  # one environment, and a vector of them
     "FourRooms": ("four_rooms:FourRooms", "four_rooms:four_rooms"),
     "Boxman": ("boxman.env:Boxman", "boxman.env:boxman"),
 }
-NAMES = tuple(_ENTRY_POINTS)
+_WORLDS = {"MiniGrid": "minigrid.worlds:world"}  # of others, by a label
+NAMES = (*_ENTRY_POINTS, *_WORLDS)
 
 
 def id_of(name: str) -> str:
@@ -50,8 +51,12 @@ def spec_of(env: object, **arguments: Any) -> EnvSpec | None:
     return spec
 
 
-def make(name: str, **arguments: Any) -> GoalEnv:
-    """An environment of the library, by the name of its class."""
+def make(name: str, /, **arguments: Any) -> GoalEnv:
+    """An environment of the library, by the name of its class, or a world of others'."""
+    if name in _WORLDS:
+        module, _, function = _WORLDS[name].partition(":")
+        found = getattr(import_module(f"taskalgebra.envs.{module}"), function)
+        return cast("GoalEnv", found(**arguments))
     return cast("GoalEnv", gym.make(id_of(name), disable_env_checker=True, **arguments).unwrapped)
 
 

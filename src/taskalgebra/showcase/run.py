@@ -22,7 +22,7 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text",)
+MODULES = ("toy_text", "minigrid_fetch")
 PACKAGES = {"minigrid": "minigrid", "sb3": "stable_baselines3", "deep": "torch"}
 """The package that tells whether an extra is installed."""
 TABLE = "worlds.md"

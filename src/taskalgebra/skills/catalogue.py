@@ -77,6 +77,15 @@ _ALL = (
         _RECIPES,
     ),
     Entry(
+        "minigrid-fetch",
+        "MiniGrid's Fetch, objects anywhere (extra minigrid)",
+        12,
+        ("red", "green", "blue", "purple", "yellow", "grey", "key", "ball"),
+        "MiniGrid",
+        {"name": "MiniGrid-Fetch-8x8-N3-v0"},
+        "taskalgebra.envs.minigrid.recipes",
+    ),
+    Entry(
         "boxman-touch",
         "the same, collected by touch (supplement)",
         6,
@@ -157,6 +166,8 @@ def recipe(name: str, *, paper: bool = False) -> tuple[DeepQ, str | None] | None
     if entry is None or not entry.recipes:
         return None
     found = import_module(entry.recipes).RECIPES[name]
+    if paper and found.paper is None:
+        raise ValueError(f"{name} is not in the paper; leave out --paper")
     return (found.paper, None) if paper else (found.learner, found.start)
 
 

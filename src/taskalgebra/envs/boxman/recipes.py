@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from taskalgebra.envs.recipe import Recipe
 from taskalgebra.learning.deep import networks, settings
 from taskalgebra.learning.deep.learner import DeepQ
 
@@ -33,34 +33,23 @@ PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINI
 """The network and hyperparameters of the supplement, except for what PAPER.md lists."""
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What to train: an environment, base tasks, and how."""
-
-    tasks: tuple[str, ...]
-    learner: DeepQ
-    world: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    start: str | None = None  # the skills whose network to start from
-    paper: DeepQ = PAPER  # the paper's way to learn the same, from scratch
-
-
 def _fast(network: networks.Network = networks.egocentric, **changes: Any) -> DeepQ:
     return DeepQ(network, settings=FAST.settings, threads=1, **changes)
 
 
+_recipe = partial(Recipe, paper=PAPER)
 RECIPES: dict[str, Recipe] = {
-    "boxman": Recipe(("blue", "square", "purple"), _fast(n_updates=2_500)),
-    "boxman-random": Recipe(
+    "boxman": _recipe(("blue", "square", "purple"), _fast(n_updates=2_500)),
+    "boxman-random": _recipe(
         ("blue", "square", "purple"), _fast(n_updates=14_000), {"layout": "random"}
     ),
-    "boxman-touch": Recipe(
+    "boxman-touch": _recipe(
         ("purple", "blue", "square"),
         _fast(networks.planning, n_updates=6_000, learning_rate=2e-3, tau=0.05),
         {"layout": "random", "collect": "touch"},
         start="boxman-random",
     ),
-    "boxman-paper": Recipe(
+    "boxman-paper": _recipe(
         ("blue", "square"), DeepQ(networks.paper, settings=PAPER.settings, threads=1)
     ),
 }

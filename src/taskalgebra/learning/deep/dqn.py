@@ -196,10 +196,12 @@ class Trainer:
         rng = np.random.default_rng([self.seed, 2**31])
         seen = self.replay.sample(1024, 0.0, rng, self.compact)
         states, over = self._tensor(seen.observations), torch.from_numpy(seen.goals != NO_GOAL)
-        if self.settings.centred and self.start is None:
-            for network in (self.network, self.target):
+        steps = (states, self._tensor(seen.next_observations), over.to(self.device))
+        for network in (self.network, self.target) if self.start is None else ():
+            network.watch(*steps)
+            if self.settings.centred:
                 network.centre(states, self._goal_tensor())
-        self.network.check_steps(states, self._tensor(seen.next_observations), over.to(self.device))
+        self.network.check_steps(*steps)
 
     def _play(self, rng: np.random.Generator) -> Iterator[None]:
         """Step all copies once for every `next`, and store the transitions."""

@@ -113,6 +113,9 @@ class UVFA(nn.Module):
             ValueError: what the network was started from does not suit this world.
         """
 
+    def watch(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
+        """Find out, before training, what the network needs to know of a world from some steps."""
+
     def centre(self, states: Tensor, goals: Tensor) -> None:
         """Set the means of the inputs from examples."""
         self.state_mean.copy_(states.double().mean(0))

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from taskalgebra.envs.boxman.env import Boxman
-from taskalgebra.envs.boxman.recipes import RECIPES, Recipe
+from taskalgebra.envs.boxman.recipes import RECIPES
+from taskalgebra.envs.recipe import Recipe
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.checkpoint import Progress
 from taskalgebra.learning.deep.family import NetworkFamily
