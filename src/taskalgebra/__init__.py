@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taskalgebra.envs.boxman.env import Boxman as Boxman
     from taskalgebra.envs.check import check_env as check_env
+    from taskalgebra.envs.explore import Explored as Explored
+    from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.map_file import from_file as from_file
@@ -43,8 +45,10 @@ if TYPE_CHECKING:
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
+    from taskalgebra.planning.horizon import HorizonFamily as HorizonFamily
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
+    from taskalgebra.progress import StopLearning as StopLearning
     from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.foreign import from_policy as from_policy
     from taskalgebra.skills.foreign import from_values as from_values
@@ -76,12 +80,14 @@ if TYPE_CHECKING:
     from taskalgebra.worlds.grid import from_text as from_text
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
+    from taskalgebra.worlds.outcomes import from_outcomes as from_outcomes
 
 __version__ = "0.2.0"
 
 _HOME = {
     "envs.boxman.env": ("Boxman",),
     "envs.check": ("check_env",),
+    "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
     "envs.map_file": ("from_file",),
@@ -102,8 +108,9 @@ _HOME = {
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
+    "planning.horizon": ("HorizonFamily",),
     "planning.policy_iteration": ("ConvergenceError",),
-    "progress": ("Event",),
+    "progress": ("Event", "StopLearning"),
     "skills.agent": ("Agent",),
     "skills.foreign": ("from_policy", "from_values"),
     "skills.making": ("from_reach", "learn", "load", "solve"),
@@ -123,6 +130,7 @@ _HOME = {
     "worlds.grid": ("from_text",),
     "worlds.gym_table": ("from_gymnasium",),
     "worlds.open_world": ("OpenWorld",),
+    "worlds.outcomes": ("from_outcomes",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -32,6 +32,13 @@ class Event:
     written: tuple[Path, ...] = ()
 
 
+class StopLearning(Exception):
+    """Raised by a listener, it ends the learning of what the event names, with what was learned.
+
+    That is one network, or one table; others are learned as before.
+    """
+
+
 Listener = Callable[[Event], None]
 
 PATIENCE = 2.0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import taskalgebra as ta
+from taskalgebra.envs.labelled import LabelledVector
 from taskalgebra.envs.labels import goals_among
+from taskalgebra.evaluation.rollout import rollout
 
 SIZE = 5
 
@@ -386,3 +390,29 @@ def test_a_world_that_looks_at_the_environment_needs_it_to_act():
     with pytest.raises(ValueError, match=r"agent.act\(observation, env\)"):
         agent.act(observation)
     assert agent.act(observation, env) == 0
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_steps_end_in_the_last_observation_of_an_episode_in_every_mode(mode):
+    def make(n):
+        return SyncVectorEnv([lambda: Square("discrete")] * n, autoreset_mode=mode)
+
+    if mode == AutoresetMode.DISABLED:
+        copies = make(3)
+        labelled = LabelledVector(copies, world().rules)
+    else:
+        found = ta.wrap(make, goals=corner, among=CORNERS, actions=MOVES)
+        labelled = found.vector(3, task=found.space.universal)
+    rng, ends = np.random.default_rng(0), 0
+    observations, _ = labelled.reset(seed=0)
+    before = np.array(observations)
+    for step in islice(rollout(labelled, observations, lambda _: rng.integers(0, 4, 3)), 200):
+        for i in np.flatnonzero(~step.resets):
+            row, column = divmod(int(before[i]), SIZE)
+            up, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[step.actions[i]]
+            expected = np.clip(row + up, 0, 4) * SIZE + np.clip(column + right, 0, 4)
+            assert step.next_observations[i] == expected
+            assert (step.goals[i] >= 0) == (expected in (0, 4, 20, 24))
+        ends += int((step.goals >= 0).sum())
+        before = np.array(step.observations)
+    assert ends > 10

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskalgebra.worlds.build import from_arrays, from_outcomes
+from taskalgebra.worlds.build import from_arrays, from_rows
 
 CHAIN = [[1, 0], [2, 0], [2, 2]]  # 0 → 1 → 2, and back to 0; state 2 is the goal
 GOOD = {"dynamics": CHAIN, "step_reward": -1.0, "goals": [2]}
@@ -143,7 +143,7 @@ def outcomes(**change):
         "goals": [1],
         "shape": (2, 1),
     }
-    return from_outcomes(**(given | change))
+    return from_rows(**(given | change))
 
 
 def test_outcomes_in_compressed_rows_make_the_same_world():

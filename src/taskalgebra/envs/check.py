@@ -128,6 +128,8 @@ def _play(world: GoalEnv, steps: int, seed: int) -> _Played:
                 if step.resets[i]:
                     played.starts.add(after[i].tobytes())
                     continue
+                if step.begins[i] and step.ended[i]:
+                    played.starts.add(np.array(step.observations[i]).tobytes())
                 action = step.actions[i]
                 if np.ndim(action) == 0:
                     played.tried[int(action)] += 1
@@ -138,7 +140,7 @@ def _play(world: GoalEnv, steps: int, seed: int) -> _Played:
                     played.last.setdefault(int(step.goals[i]), after[i])
             played.rewards.append(step.rewards[(step.goals == NO_GOAL) & ~step.resets])
             played.wrong = played.wrong or _misfit(world, after)
-            before = after
+            before = np.array(step.observations)
     finally:
         copies.close()
     return played

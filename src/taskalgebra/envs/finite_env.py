@@ -16,11 +16,13 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import VectorEnv
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, Image
 from taskalgebra.drawing.image import Drawing
 from taskalgebra.drawing.terminal import snapshot
+from taskalgebra.envs.attached import Attached, as_vector
 from taskalgebra.envs.copies import Copies
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.logic.expression import TRUE, Expression
@@ -129,6 +131,41 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         playing = copy(self)
         playing.task = task
         return FiniteVectorEnv(playing, num_envs, max_episode_steps=max_episode_steps)
+
+    def attach(
+        self, env: Any, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """Play the environment that `from_gymnasium` took this world from, or one of this world.
+
+        Args:
+            env: one environment or a vector of them, with any wrappers that leave observations
+                and actions as they are.
+            task: what is paid, as by the table: r_{s,a} for a move, and r(g) with the last one.
+            max_episode_steps: after this many steps an episode of one environment is truncated.
+
+        Raises:
+            TypeError: this world was not taken from an environment.
+            ValueError: the environment has other states or actions.
+        """
+        mdp = self.space.mdp
+        own = isinstance(getattr(env, "unwrapped", None), FiniteEnv)
+        if mdp.ends is None and not own:
+            raise TypeError(
+                "this world was not taken from an environment, so that it plays none; make it with "
+                "from_gymnasium, or play the table: agent.evaluate()"
+            )
+        copies = as_vector(env, max_episode_steps)
+        n_copied = 0 if mdp.ends is None or own else int((mdp.ends != mdp.goals).sum())
+        for what, space, n in (
+            ("observations", copies.single_observation_space, mdp.n_states - n_copied),
+            ("actions", copies.single_action_space, mdp.n_actions),
+        ):
+            if space != gym.spaces.Discrete(n):
+                raise ValueError(
+                    f"the environment has {what} {space}, this world Discrete({n}); give an "
+                    f"environment of the kind that the world was made from"
+                )
+        return Attached(copies, task, None if own else mdp.ends)
 
     def desired_goals(self, task: Task) -> BoolArray:
         """[G], the goals that a task wants."""

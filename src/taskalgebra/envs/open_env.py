@@ -29,14 +29,12 @@ from numpy.typing import ArrayLike
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.copies import Episodes
 from taskalgebra.envs.translation import CONTINUOUS
-from taskalgebra.theory.goal_env import GoalEnv, goals_reached
+from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
 from taskalgebra.worlds.open_world import OpenWorld
 
 Copies = VectorEnv[Any, Any, Any]
-MAX_EPISODE_STEPS = 50
-"""For environments without a limit of their own."""
 
 
 class OpenEnv(GoalEnv):
@@ -82,7 +80,7 @@ class OpenEnv(GoalEnv):
         self.action_space = action_space = env.single_action_space
         own = None if env.spec is None else env.spec.max_episode_steps
         env.close()
-        self.max_episode_steps = own or MAX_EPISODE_STEPS
+        self.max_episode_steps = own or LEARNING_STEPS
         if max_episode_steps is not None:
             self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         if not isinstance(action_space, Discrete):

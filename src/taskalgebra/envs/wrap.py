@@ -29,8 +29,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
 from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among
-from taskalgebra.envs.open_env import MAX_EPISODE_STEPS, Copies, OpenEnv, PaysTask
+from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.translation import Look, hands_of, view_of
+from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import closest, count, finite, listed, number
 
@@ -313,7 +314,7 @@ def _limit(env: gym.Env[Any, Any], given: int | None) -> int:
     if given is not None:
         return count(given, "max_episode_steps")
     own = None if env.spec is None else env.spec.max_episode_steps
-    return int(own or getattr(env.unwrapped, "max_steps", None) or MAX_EPISODE_STEPS)
+    return int(own or getattr(env.unwrapped, "max_steps", None) or LEARNING_STEPS)
 
 
 def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: int) -> Any:

@@ -6,6 +6,8 @@ of the task itself.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -77,7 +79,10 @@ def rollouts(
     ended = ends != NO_GOAL
     goals = np.where(ended, mdp.goal_of_state[ends], NO_GOAL)
     returns[ended] += task.goal_reward[goals[ended]]
-    return summary(task, Episodes(returns, steps, goals, v_star[starts]))
+    found = summary(task, Episodes(returns, steps, goals, v_star[starts]))
+    limit = mdp.max_episode_steps  # in the environment, what a goal pays comes with the move there
+    late = limit is not None and (steps - ended > limit).any()
+    return replace(found, note=mdp.limit_ignored) if late else found
 
 
 @kernel

@@ -33,6 +33,7 @@ class Evaluation:
     unfinished: int  # episodes cut off at the step limit
     mean_steps: float
     note: str = ""  # why agents may not end in desired goals (`Task.remarks`)
+    exact: bool = False  # whether these are expectations, for which nothing was played
 
     @property
     def score(self) -> float:
@@ -52,9 +53,11 @@ class Evaluation:
         """Wilson's 95 % interval for the probability of success.
 
         With p the success rate of n episodes and z = 1.96, its ends are
-        (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
+        (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).  Of exact figures both ends are p.
         """
         n, p, z = self.episodes, self.success_rate, _NORMAL_95
+        if self.exact:
+            return p, p
         middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
         scale = 1 + z * z / n
         low, high = (middle - half) / scale, (middle + half) / scale
@@ -62,13 +65,15 @@ class Evaluation:
 
     def __str__(self) -> str:
         """One line with the figures."""
-        cut = f", {self.unfinished} cut off" if self.unfinished else ""
+        many = f"{self.unfinished / self.episodes:.1%}" if self.exact else self.unfinished
+        cut = f", {many} cut off" if self.unfinished else ""
         known = not np.isnan(self.optimal_return)
+        played = "exact" if self.exact else f"{self.episodes} episodes"
         optimal = f" (optimal {self.optimal_return:.3f})" if known else ""
         return (
             f"return {self.mean_return:.3f}{optimal}, success "
             f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps, "
-            f"{self.episodes} episodes{cut}{self.note and f'; {self.note}'}"
+            f"{played}{cut}{self.note and f'; {self.note}'}"
         )
 
 

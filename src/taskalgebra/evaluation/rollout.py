@@ -34,12 +34,13 @@ class Step:
 
     actions: NDArray[Any]  # [N, ...]
     rewards: Array  # [N]
-    next_observations: Observations  # [N, ...]
+    next_observations: Observations  # [N, ...], s', also where the next episode has begun
     goals: LongArray  # [N], in which episodes have just ended, or −1
     ended: BoolArray  # [N], terminated or truncated
     resets: BoolArray  # [N], where the step only began a new episode and does not count
     begins: BoolArray  # [N], for which the next action is the first of an episode
     infos: Mapping[str, Any]
+    observations: Observations  # [N, ...], from which the next actions are chosen
 
 
 def rollout(
@@ -70,11 +71,27 @@ def rollout(
         ended = terminated | truncated
         begins = resets if mode == AutoresetMode.NEXT_STEP else ended
         goals = goals_reached(infos, terminated, n_goals)
-        yield Step(actions, rewards, observations, goals, ended, resets, begins, infos)
+        after = observations
+        if mode == AutoresetMode.SAME_STEP and ended.any():
+            after = _before_reset(observations, infos, ended)
+        elif mode == AutoresetMode.DISABLED and ended.any():
+            after = np.array(observations)
+            observations, _ = env.reset(options={"reset_mask": ended})
+        yield Step(actions, rewards, after, goals, ended, resets, begins, infos, observations)
         if mode == AutoresetMode.NEXT_STEP:
             resets = ended
-        elif mode == AutoresetMode.DISABLED and ended.any():
-            observations, _ = env.reset(options={"reset_mask": ended})
+
+
+def _before_reset(
+    observations: Observations, infos: Mapping[str, Any], ended: BoolArray
+) -> Observations:
+    """The last observations of episodes, if the environment gives them beside the next ones."""
+    if "final_obs" not in infos:
+        return observations
+    after = np.array(observations)
+    for i in np.flatnonzero(ended):
+        after[i] = infos["final_obs"][i]
+    return after
 
 
 def play(

@@ -1,8 +1,14 @@
-"""Algorithm 1 as a learner: tables, for finite worlds and for any discrete goal environment."""
+"""Algorithm 1 as a learner: tables, for finite worlds and for goal environments that are played.
+
+Observations that are no numbers of states, such as small grids or vectors of whole numbers, are
+numbered as they are met.  At one that was never met, an agent acts on the mean of the values of all
+that were.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -15,22 +21,27 @@ from urllib.parse import quote
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
-from taskalgebra.learning.probe import penalty_of, step_rewards
+from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
-from taskalgebra.progress import Event, Listener
+from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_reached
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance, listed, number
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
-CHECKPOINTS = r"\d+ .+\.npz"
+NUMBERS = "observations.npz"
+"""The file with the numbers of observations that have none of their own."""
+CHECKPOINTS = rf"\d+ .+\.npz|{re.escape(NUMBERS)}"
 """Their names: one per table."""
+MOST_STATES = 2**16
+"""Different observations in a table, where these have no numbers."""
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
@@ -43,14 +54,15 @@ class QLearning:
     """Goal-oriented Q-learning (Algorithm 1) as a learner for `taskalgebra.learn`.
 
     Q̄ of every base task is learned as a table, and so are Q̄_U and Q̄_∅, the bounds of composition.
-    A finite world is learned from its tables by compiled code; any other environment with
-    `Discrete` observations is learned by playing it.
+    A finite world is learned from its tables by compiled code; any other environment is learned by
+    playing it.  Its observations are `Discrete`, or arrays of which not too many are different.
     """
 
     episodes: int | None = None
     """Episodes per task."""
     steps: int | None = None
-    """Steps per task; by default, without episodes, a thousand per state and action."""
+    """Steps per task; by default, without episodes, a thousand per state and action.  Where states
+    have no numbers, these are as many as acting at random for a moment meets."""
     settings: Settings | None = None
     """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
     r_bar_min: float | None = None
@@ -94,13 +106,24 @@ class QLearning:
             run = way.table(task, seed + i * 2**32, path, report)
             _require_goals(run, space, way.goal_without_end)
             tables.append(run.q)
-        return TableFamily.of(space, tasks, tables, r_bar_min=way.r_bar_min, error_bound=None)
+        if way.numbering is not None:
+            met = [table[: len(way.numbering)] for table in tables]
+            tables = [np.concatenate([rows, rows.mean(0, keepdims=True)]) for rows in met]
+        return TableFamily.of(
+            space,
+            tasks,
+            tables,
+            r_bar_min=way.r_bar_min,
+            error_bound=None,
+            numbering=way.numbering,
+        )
 
 
 class _Way(ABC):
     """How tables are learned; `_InTables` and `_ByPlaying` are the two ways."""
 
     goal_without_end = False  # whether info["goal"] came on a step that did not terminate
+    numbering: Numbering | None = None  # of observations that are no numbers
     stops_anywhere: bool  # whether a run that was stopped within an episode resumes there
 
     def __init__(
@@ -130,6 +153,22 @@ class _Way(ABC):
     def learn(self, task: Task, **options: Any) -> Run:
         """Learn a table; the options are those of `goal_oriented_q_learning`."""
 
+    def keep(self, folder: Path) -> None:
+        """Write the numbers of observations; tables written before hold the same ones."""
+        if self.numbering is not None:
+            arrays = {"observations": self.numbering.observations}
+            checkpoint.write(folder / NUMBERS, arrays, NUMBERS)
+
+    def recall(self, folder: Path) -> None:
+        """Take the numbers of observations with which tables were written."""
+        if self.numbering is not None and not len(self.numbering):
+            seen = checkpoint.read(folder / NUMBERS, ("observations",), NUMBERS)["observations"]
+            if (seen.dtype, seen.shape[1:]) != (self.numbering.dtype, self.numbering.shape):
+                raise checkpoint.CheckpointError(
+                    f"{folder / NUMBERS} holds other observations than this environment has"
+                )
+            self.numbering = Numbering(seen)
+
     def table(self, task: Task, seed: int, path: Path | None, report: Callable[[Run], None]) -> Run:
         """Learn one table, from its checkpoint if there is one, and keep checkpoints."""
         of, run = "", None
@@ -137,24 +176,33 @@ class _Way(ABC):
             of = f"{self.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
             if not self.stops_anywhere:
                 of += f" {self.stop}"  # it ends within an episode, and cannot be extended
-            run = checkpoint.load(path, of) if path.exists() else None
+            if path.exists():
+                self.recall(path.parent)
+                run = checkpoint.load(path, of)
             if run is not None and self.stop.steps and run.n_steps > self.stop.steps:
                 raise checkpoint.CheckpointError(
                     f"{path} has learned for {run.n_steps:,} steps, more than the "
                     f"{self.stop.steps:,} asked for; give another directory"
                 )
-        saved_at = time.monotonic()
+        saved_at, latest = time.monotonic(), run
 
         def progress(now: Run) -> None:
-            nonlocal saved_at
+            nonlocal saved_at, latest
+            latest = now
             report(now)
             if path is not None and time.monotonic() - saved_at > SAVED_EVERY:
+                self.keep(path.parent)
                 checkpoint.save(path, now, of)
                 saved_at = time.monotonic()
 
         options = {"settings": self.settings, "r_bar_min": self.r_bar_min}
-        run = self.learn(task, stop=self.stop, seed=seed, run=run, progress=progress, **options)
+        try:
+            run = self.learn(task, stop=self.stop, seed=seed, run=run, progress=progress, **options)
+        except StopLearning:
+            assert latest is not None  # a listener was told of it
+            run = latest
         if path is not None and (self.stops_anywhere or not run.interrupted):
+            self.keep(path.parent)
             checkpoint.save(path, run, of)
         if run.interrupted:
             raise KeyboardInterrupt
@@ -189,16 +237,27 @@ class _ByPlaying(_Way):
 
     def __init__(self, learner: QLearning, env: GoalEnv, seed: int) -> None:
         observations, actions = env.observation_space, env.action_space
-        if not isinstance(observations, Discrete) or not isinstance(actions, Discrete):
+        if not isinstance(actions, Discrete):
             raise ValueError(
-                f"tables need numbered observations and actions, Discrete; this environment has "
-                f"{observations} and {actions}: learn with DeepQ, or with a learner of your own"
+                f"tables need numbered actions, Discrete, and this environment has {actions}; "
+                f"ta.wrap(env, goals=label, actions={{name: action}}) makes a few of them"
+            )
+        if isinstance(observations, Discrete):
+            n_states = int(observations.n)
+        elif isinstance(observations, Box | MultiBinary | MultiDiscrete):
+            self.numbering = Numbering(np.empty((0, *observations.shape), observations.dtype))
+            n_states = n_observations(env, seed)
+        else:
+            raise ValueError(
+                f"tables need observations that are numbers or arrays of numbers, and this "
+                f"environment has {observations}; ta.wrap(env, goals=label, observation=...) makes "
+                f"one of them, or learn with a learner of your own"
             )
         self.env, self.limit = env, env.max_episode_steps or MAX_EPISODE_STEPS
         super().__init__(
             learner,
             env.space,
-            int(observations.n * actions.n),
+            n_states * int(actions.n),
             STOCHASTIC,
             lambda: penalty_of(env, step_rewards(env, seed), self.limit),
         )
@@ -207,7 +266,10 @@ class _ByPlaying(_Way):
         """A few seeded steps, and what the task pays."""
         rng = np.random.default_rng(0)
         digest = hashlib.sha256(task.goal_reward.tobytes())
-        with closing(OneCopy(self.env, task, self.limit, seed=20_20)) as copy:
+        numbering = self.numbering
+        if numbering is not None:
+            numbering = Numbering(numbering.observations[:0])
+        with closing(OneCopy(self.env, task, self.limit, 20_20, numbering=numbering)) as copy:
             copy.reset()
             for _ in range(100):
                 state, reward, terminated, truncated, info = copy.step(
@@ -216,12 +278,15 @@ class _ByPlaying(_Way):
                 digest.update(repr((state, float(reward), info["goal"])).encode())
                 if terminated or truncated:
                     copy.reset()
+        if numbering is not None:
+            digest.update(numbering.observations.tobytes())
         return digest.hexdigest()
 
     def learn(self, task: Task, **options: Any) -> Run:
         run, seed = options["run"], options["seed"]
         n_episodes = 0 if run is None else run.n_episodes
-        with closing(OneCopy(self.env, task, self.limit, seed, n_episodes)) as copy:
+        copy = OneCopy(self.env, task, self.limit, seed, n_episodes, self.numbering)
+        with closing(copy):
             run = readable.goal_oriented_q_learning(copy, **options)
             self.goal_without_end = copy.goal_without_end
             return run
@@ -236,10 +301,19 @@ class OneCopy(gym.Env[int, int]):
     """
 
     def __init__(
-        self, env: GoalEnv, task: Task, max_episode_steps: int, seed: int, n_episodes: int = 0
+        self,
+        env: GoalEnv,
+        task: Task,
+        max_episode_steps: int,
+        seed: int,
+        n_episodes: int = 0,
+        numbering: Numbering | None = None,
     ) -> None:
-        """Make the copy; `n_episodes` were played before."""
+        """Make the copy; `n_episodes` were played before.  A numbering grows with what is met."""
         self.observation_space, self.action_space = env.observation_space, env.action_space
+        self._numbering = numbering
+        if numbering is not None:
+            self.observation_space = Discrete(MOST_STATES)  # type: ignore[assignment]
         self._n_goals, self._seed, self._n_episodes = env.space.n_goals, seed, n_episodes
         self._env = env.vector(1, task=task, max_episode_steps=max_episode_steps)
 
@@ -250,7 +324,18 @@ class OneCopy(gym.Env[int, int]):
         of_episode = np.random.SeedSequence([self._seed, self._n_episodes])
         self._n_episodes += 1
         observations, _ = self._env.reset(seed=int(of_episode.generate_state(1)[0]) >> 1)
-        return int(observations[0]), {"goal": NO_GOAL}
+        return self._number(observations[0]), {"goal": NO_GOAL}
+
+    def _number(self, observation: Any) -> int:
+        if self._numbering is None:
+            return int(observation)
+        number = self._numbering.meet(observation)
+        if number >= MOST_STATES:
+            raise ValueError(
+                f"more than {MOST_STATES:,} different observations were met, too many for a "
+                f"table; learn with DeepQ"
+            )
+        return number
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Act."""
@@ -259,7 +344,7 @@ class OneCopy(gym.Env[int, int]):
         ended = bool(terminated[0]), bool(truncated[0])
         if any(ended) and "final_obs" in infos:  # the next episode has already begun
             observations = infos["final_obs"]
-        return int(observations[0]), float(rewards[0]), *ended, {"goal": goal}
+        return self._number(observations[0]), float(rewards[0]), *ended, {"goal": goal}
 
     @property
     def goal_without_end(self) -> bool:

@@ -30,10 +30,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.planning.horizon import optimal_within
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
 from taskalgebra.progress import LOGGER
 from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.rounding import TOLERANCE
@@ -324,17 +326,29 @@ def unpack(
         if table.dtype != np.float64:
             raise ValueError(f"{name!r} holds {table.dtype}, expected float64")
     r_bar_min, error_bound = words["r_bar_min"], words["error_bound"]
-    return TableFamily.of(space, tasks, tables, r_bar_min=r_bar_min, error_bound=error_bound)
+    seen = arrays.get("observations")
+    return TableFamily.of(
+        space,
+        tasks,
+        tables,
+        r_bar_min=r_bar_min,
+        error_bound=error_bound,
+        numbering=None if seen is None else Numbering(seen),
+    )
 
 
-def optimal_v(task: Task, *, tolerance: float | None = None) -> Array:
+def optimal_v(task: Task, *, tolerance: float | None = None, horizon: int | None = None) -> Array:
     """V*_M(s), the optimum of a task itself, computed without extended values.
+
+    With a horizon it is the best within so many moves, with no error to stop at.
 
     In stochastic worlds it can exceed max_{g,a} Q̄*_M(s, g, a), because an agent that commits to one
     goal forgoes what it could gain by changing its mind.
     """
     mdp = instance(task, Task, "the task").space.mdp
     tolerance = _tolerance(task.space, tolerance)
+    if horizon is not None:
+        return optimal_within(task, horizon)
     if not mdp.deterministic:
         values, error = ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)
         _warn(error, tolerance)

@@ -19,12 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.drawing.terminal import picture
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.registry import env_of
 from taskalgebra.evaluation.exact import rollouts
+from taskalgebra.evaluation.horizon import expected
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import optimal_v
+from taskalgebra.planning.horizon import HorizonPolicy
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.signs import shown_in
 from taskalgebra.theory.family import Family
@@ -91,7 +95,7 @@ class Agent(BooleanElement):
     def actions(self) -> LongArray:
         """[S], the action in every state of a finite world."""
         self._require_states("actions")
-        return self._over_states(lambda states: self.policy.actions(states).astype(np.int64))
+        return self._over_states(lambda states: self.policy.first_actions(states).astype(np.int64))
 
     @cached_property
     def v(self) -> Array:
@@ -129,9 +133,11 @@ class Agent(BooleanElement):
         """Play episodes from random starts, and compare with the optimum of the task.
 
         In a finite world the optimum is exact, and by default only episodes that might never end
-        are cut off.  `note` says why the agent may not end in desired goals (`Task.remarks`).  In
-        an open world the agent plays in `skills.env`; the optimum is known if that environment
-        reports it, and episodes are cut off at its limit.
+        are cut off.  Agents that were planned for a horizon are not played: all figures are exact
+        expectations of episodes of that length (`Evaluation.exact`).  `note` says why the agent
+        may not end in desired goals (`Task.remarks`).  In an open world the agent plays in
+        `skills.env`; the optimum is known if that environment reports it, and episodes are cut
+        off at its limit.
 
         Args:
             episodes: how many.
@@ -143,6 +149,14 @@ class Agent(BooleanElement):
         require_listener(listener)
         with Meter("playing", shown=listener is None) as meter:
             told = listener or meter
+            if isinstance(self.policy, HorizonPolicy):
+                return expected(
+                    self.task,
+                    self.policy,
+                    episodes=episodes,
+                    max_steps=max_steps,
+                    listener=told,
+                )
             if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
                 return self._play(episodes, seed, max_steps, told)
             found = rollouts(
@@ -159,7 +173,7 @@ class Agent(BooleanElement):
             worth = self.task.worth_the_way()
             if not worth.examined:
                 notes = [f"whether wanted goals are worth the way is {worth.detail}"]
-        return replace(found, note="; ".join(notes))
+        return replace(found, note="; ".join(filter(None, [*notes, found.note])))
 
     def _play(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener
@@ -214,6 +228,9 @@ class Agent(BooleanElement):
                 "render is for an environment that is made here; make yours with "
                 "gymnasium.make(..., render_mode=...)"
             )
+        if isinstance(self.policy, HorizonPolicy):  # with the action that a table's goal pays for
+            within = self.policy.horizon + isinstance(getattr(env, "unwrapped", None), FiniteEnv)
+            max_steps = min(max_steps or within, within)
         copies = world.attach(env, task=self.task)
         try:
             with Meter("playing", shown=listener is None) as meter:
@@ -231,6 +248,8 @@ class Agent(BooleanElement):
                 made.close()
 
     def _world(self) -> GoalEnv:
+        if self.skills.env is None and self.task.space.finite:
+            return env_of(self.task.space)
         if self.skills.env is None:
             raise ValueError(
                 "these skills belong to an open world but have no environment to play in; give "

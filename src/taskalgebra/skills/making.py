@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from inspect import signature
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, MultiBinary, MultiDiscrete
 
 from taskalgebra import files
 from taskalgebra.envs.registry import env_of
@@ -18,6 +19,7 @@ from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
+from taskalgebra.planning.horizon import plan_horizon
 from taskalgebra.progress import Listener, Meter, require_listener, silent
 from taskalgebra.skills import SHIPPED_AT, sb3, store
 from taskalgebra.skills.skills import Skills
@@ -29,6 +31,8 @@ from taskalgebra.validation import checked_seed, closest, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
+FEW_STATES = 10_000
+"""Combinations of numbers up to which an environment is learned as tables by default."""
 Playable = GoalEnv | TaskSpace | FiniteMDP
 
 
@@ -36,6 +40,7 @@ def solve(
     world: Playable,
     tasks: TaskSource | None = None,
     *,
+    horizon: int | None = None,
     r_bar_min: float | None = None,
     tolerance: float | None = None,
 ) -> Skills:
@@ -46,9 +51,13 @@ def solve(
             `TaskSpace` with default rewards.
         tasks: names of the environment's tasks; or `{name: Task}`, `{name: goals}`.  By default all
             named tasks.
-        r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2.
-            In a stochastic world that makes agents avoid every risk of a wrong goal; a milder one,
-            such as r_∅ itself, may then earn more.
+        horizon: the number of steps after which an episode is over, such as the limit of an
+            environment.  Values are then planned for every number of steps left, and agents count
+            the steps of an episode, from `agent.reset()` on.  The action that takes the pay of a
+            goal is none of these steps.
+        r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2,
+            and with a horizon r_∅.  In a stochastic world the former makes agents avoid every risk
+            of a wrong goal; a milder one, such as r_∅ itself, may then earn more.
         tolerance: for stochastic worlds, the error to stop at; by default 5e-11 times the largest
             reward.
     """
@@ -66,7 +75,10 @@ def solve(
         )
     base = base_tasks(space, env.tasks, tasks)
     with Meter("planning"):
-        family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+        if horizon is None:
+            family: Family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+        else:
+            family = plan_horizon(space, base, horizon, r_bar_min)
     return Skills(family, env)
 
 
@@ -145,9 +157,16 @@ def _require_signature(learner: Learner) -> None:
 
 
 def default_learner(env: GoalEnv) -> Learner:
-    """Tables if observations are numbers of states, else networks."""
-    tabular = env.space.finite or isinstance(env.observation_space, Discrete)
-    return QLearning() if tabular else DeepQ()
+    """Tables if observations are numbers of states, or few combinations of them, else networks."""
+    space = env.observation_space
+    n_states = math.inf
+    if isinstance(space, Discrete):
+        n_states = 0
+    elif isinstance(space, MultiDiscrete):
+        n_states = math.prod(space.nvec.ravel().tolist())
+    elif isinstance(space, MultiBinary):
+        n_states = 2 ** math.prod(space.shape)
+    return QLearning() if env.space.finite or n_states <= FEW_STATES else DeepQ()
 
 
 def from_reach(reach: Reach, env: Playable, tasks: TaskSource | None = None) -> Skills:

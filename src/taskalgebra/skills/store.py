@@ -39,6 +39,8 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 Arrays = dict[str, NDArray[Any]]
 NETWORKS = "taskalgebra networks 2"
 """The format of `NetworkFamily`, whose module needs torch."""
+HORIZONS = "taskalgebra horizon 2"
+"""The format of `HorizonFamily`."""
 NOT_DESCRIBED = ("task", "render_mode")
 _OF_GYMNASIUM = ("max_episode_steps", "disable_env_checker")
 """Arguments of an environment on which skills do not depend."""
@@ -55,9 +57,13 @@ class Format:
     unpack: Callable[..., Family]  # (words, arrays, space, tasks, **the user's own)
 
 
-def _is_number_or_none(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value is None or (number and abs(value) <= sys.float_info.max)
+    return number and abs(value) <= sys.float_info.max
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or _is_number(value)
 
 
 def _is_count(value: Any) -> bool:
@@ -79,6 +85,7 @@ def _tables() -> Format:
 
     def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
         own = {"q_universal", "q_empty", *(f"q_{i}" for i in range(len(words["tasks"])))}
+        own.add("observations")  # of tables whose states have no numbers
         return npz.read(BytesIO(data), {*names_of(words), *own}.__contains__)
 
     return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)
@@ -117,8 +124,20 @@ def _reaches() -> Format:
     return Format(Folder(ReachFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)
 
 
+def _horizons() -> Format:
+    from taskalgebra.planning.horizon import HorizonFamily, unpack
+
+    def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
+        return npz.read(BytesIO(data), names_of(words).__contains__)
+
+    entries = {**_NAMES, "horizon": _is_count, "r_bar_min": _is_number}
+    folder = Folder(HorizonFamily.FORMAT, "skills", "npz", entries)
+    return Format(folder, npz.write, decode, unpack)
+
+
 FORMATS: Mapping[str, Callable[[], Format]] = {
     TableFamily.FORMAT: _tables,
+    HORIZONS: _horizons,
     ReachFamily.FORMAT: _reaches,
     NETWORKS: _networks,
 }

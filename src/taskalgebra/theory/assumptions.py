@@ -16,6 +16,7 @@ from taskalgebra.arrays import Array, BoolArray, IntArray
 from taskalgebra.theory.findings import (
     DETERMINISTIC,
     GOALS_ONLY,
+    LIMIT,
     NO_FREE_STAY,
     NO_GAIN,
     REACHABLE,
@@ -52,8 +53,16 @@ def examine(
             _reachable(mdp),
             told_apart(mdp, r_empty, r_universal, None if isinstance(ways, str) else ways.to_goal),
             worth_the_way(ways, own, r_empty, r_universal),
+            *_limit(mdp),
         )
     )
+
+
+def _limit(mdp: FiniteMDP) -> list[Finding]:
+    """Of an environment with a limit: values without a horizon know nothing of it."""
+    if mdp.max_episode_steps is None:
+        return []
+    return [Finding(LIMIT, "Section 2", True, mdp.limit_ignored, examined=False)]
 
 
 def _shared_dynamics(mdp: FiniteMDP, candidates: Sequence[Candidate]) -> Finding:

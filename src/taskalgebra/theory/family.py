@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, OfferedPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, OfferedReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
 from taskalgebra.validation import listed, number
-from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
 
@@ -107,29 +108,40 @@ class TableFamily(Family):
         *,
         r_bar_min: float,
         error_bound: float | None,
+        numbering: Numbering | None = None,
     ) -> TableFamily:
         """A family from tables `[S, G, A]`: those of M_U and M_∅ first, then one per task.
+
+        With a numbering, observations are looked up there, and tables have one row more, for those
+        without a number.
 
         Raises:
             ValueError: tables are missing, of another shape than the world's, or hold NaN or ∞.
         """
         tables = [np.asarray(table, np.float64) for table in tables]
         _check_tables(space, tasks, tables)
+        if numbering is not None and len(tables[0]) != len(numbering) + 1:
+            raise ValueError(
+                f"tables have {len(tables[0])} rows, expected one for each of {len(numbering)} "
+                f"observations, and one for all others"
+            )
         if r_bar_min is not None:
             number(r_bar_min, "r_bar_min")
         if error_bound is not None:
             number(error_bound, "error_bound", "a number of at least 0", least=0.0)
-        bounds = TableBounds(space, Bounds(tables[0], tables[1]))
+        bounds = TableBounds(space, Bounds(tables[0], tables[1]), numbering)
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
     def pack(self) -> Packed:
-        """All tables."""
-        arrays = {
+        """All tables, and the observations that have numbers."""
+        arrays: dict[str, NDArray[Any]] = {
             "q_universal": self.bounds.tables.universal,
             "q_empty": self.bounds.tables.empty,
             **{f"q_{i}": values.table for i, values in enumerate(self.values)},
         }
+        if self.bounds.numbering is not None:
+            arrays["observations"] = self.bounds.numbering.observations
         words = {"tables": True, "r_bar_min": self.r_bar_min, "error_bound": self.error_bound}
         return words, arrays
 
@@ -197,10 +209,10 @@ def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[
 
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
-_OPTIONAL_ARRAYS = ("goal_reward", "cells")
+_OPTIONAL_ARRAYS = ("goal_reward", "cells", "ends")
 
 
-_WHOLE = ("offset", "successor", "goals", "starts", "cells")
+_WHOLE = ("offset", "successor", "goals", "starts", "cells", "ends")
 """Arrays of whole numbers; all others hold rewards or probabilities."""
 _REWARDS = ("r_universal", "r_empty")
 
@@ -225,11 +237,13 @@ def pack_tasks(space: TaskSpace, tasks: Mapping[str, Task]) -> Packed:
     for i, task in enumerate(tasks.values()):
         if task.step_reward is not None:
             arrays[f"steps_{i}"] = task.step_reward
-    words = {
+    words: dict[str, Any] = {
         "tasks": list(tasks),
         "goals": list(space.goal_names),
         "actions": list(space.action_names),
     }
+    if space.finite and space.mdp.max_episode_steps is not None:
+        words["max_episode_steps"] = space.mdp.max_episode_steps
     return words, arrays
 
 
@@ -268,12 +282,13 @@ def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
     if not any(name in arrays for name in _WORLD_ARRAYS):
         return OpenWorld(tuple(words["goals"]), tuple(words["actions"]))
     n_states, n_actions = arrays["step_reward"].shape
-    return from_outcomes(
+    return from_rows(
         **{name: arrays[name] for name in _WORLD_ARRAYS},
         **{name: arrays[name] for name in _OPTIONAL_ARRAYS if name in arrays},
         shape=(n_states, n_actions),
         goal_names=words["goals"],
         action_names=words["actions"],
+        max_episode_steps=words.get("max_episode_steps"),
     )
 
 

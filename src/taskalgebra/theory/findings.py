@@ -133,6 +133,7 @@ class Candidate:
 SHARED, DETERMINISTIC, GOALS_ONLY = "shared dynamics", "deterministic", "rewards differ on goals"
 TWO_VALUES, STATE_ONLY = "two terminal rewards", "r(g, a) = r(g)"
 NO_GAIN, NO_FREE_STAY, REACHABLE = "no positive cycle", "endless stay loses", "goals reachable"
+LIMIT = "episodes have no limit"
 APART, WORTH = "rewards can be told apart", "wanted goals are worth the way"
 
 

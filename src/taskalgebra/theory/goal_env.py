@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.vector import VectorEnv
 
+LEARNING_STEPS = 50
+"""Of an episode for networks to learn from, where an environment has no limit of its own."""
 MAX_EPISODE_STEPS = 1_000
 """For evaluation and for tables, where an environment has no limit of its own."""
 

@@ -96,6 +96,10 @@ class Policy(ABC):
         """Episodes begin at these positions of the batch, `[B]`; by default there is no memory."""
         return
 
+    def first_actions(self, observations: Any) -> NDArray[Any]:
+        """The actions where every episode of the batch just begins; no memory is touched."""
+        return self.actions(observations)
+
     @final
     def act(self, observations: Any) -> Any:
         """The action for one observation, or the actions for a batch of them."""

@@ -1,4 +1,4 @@
-"""Extended values as tables `[S, G, A]`; observations are the numbers of states."""
+"""Extended values as tables `[S, G, A]`; observations are states, by their numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import Array
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
+from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import ArrayElement, ExtendedQ, ValueBounds, compose
 from taskalgebra.validation import finite
@@ -44,10 +45,24 @@ class TableBounds(ValueBounds):
 
     space: TaskSpace
     tables: Bounds
+    numbering: Numbering | None = None
+    """The numbers of observations that are no numbers themselves; the last row of a table is then
+    for observations without one."""
+
+    def states(self, observations: ArrayLike) -> NDArray[np.integer]:
+        """The rows of a table for a batch of observations."""
+        if self.numbering is not None:
+            return self.numbering.find(observations)
+        return as_states(observations, len(self.tables.universal))
+
+    @property
+    def observation_ndim(self) -> int:  # type: ignore[override]
+        """Axes of one observation."""
+        return 0 if self.numbering is None else self.numbering.observation_ndim
 
     def at(self, observations: ArrayLike) -> Bounds:
         """Rows of the two tables."""
-        states = as_states(observations, len(self.tables.universal))
+        states = self.states(observations)
         return Bounds(self.tables.universal[states], self.tables.empty[states])
 
     @property
@@ -82,7 +97,7 @@ class TabularQ(ExtendedQ):
 
     def q_bar(self, observations: ArrayLike) -> Array:
         """Rows of the table."""
-        rows: Array = self.table[as_states(observations, len(self.table))]
+        rows: Array = self.table[self.bounds.states(observations)]
         return rows
 
     def _within_kind(self, operation: Callable[..., Any], *others: TabularQ) -> TabularQ:

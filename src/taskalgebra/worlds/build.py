@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, IntArray, LongArray
-from taskalgebra.validation import finite, unique_names
+from taskalgebra.validation import count, finite, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.rows import absorbing_rows, rows_of
 
@@ -66,7 +66,7 @@ def from_arrays(
             f"dynamics must have shape [S, A] (next states) or [S, A, S] (probabilities), "
             f"got {table.shape}"
         )
-    return from_outcomes(
+    return from_rows(
         offset,
         successor,
         probability,
@@ -81,7 +81,7 @@ def from_arrays(
     )
 
 
-def from_outcomes(
+def from_rows(
     offset: ArrayLike,
     successor: ArrayLike,
     probability: ArrayLike,
@@ -94,10 +94,12 @@ def from_outcomes(
     starts: Sequence[int] | ArrayLike | None = None,
     goal_reward: ArrayLike | None = None,
     cells: ArrayLike | None = None,
+    ends: ArrayLike | None = None,
+    max_episode_steps: int | None = None,
 ) -> FiniteMDP:
     """Make a world from outcomes in compressed rows (see `FiniteMDP`); shape is (S, A).
 
-    The other arguments are those of `from_arrays`.
+    The other arguments are those of `from_arrays`, and fields of `FiniteMDP`.
     """
     n_states, n_actions = shape
     if n_states == 0 or n_actions == 0:
@@ -121,10 +123,14 @@ def from_outcomes(
         if goal_reward is None
         else finite(goal_reward, "goal_reward", (goal_states.size,)),
         cells=None if cells is None else _cells(cells, n_states),
+        ends=None if ends is None else _ends(ends, goal_states.size),
+        max_episode_steps=None
+        if max_episode_steps is None
+        else count(max_episode_steps, "max_episode_steps"),
     )
     world = replace(world, starts=_starts(starts, world))
     shared = (world.step_reward, world.goals, world.starts, world.goal_reward, world.cells)
-    for array in (*rows, *shared):
+    for array in (*rows, *shared, world.ends):
         if array is not None:
             array.setflags(write=False)
     return world
@@ -172,6 +178,13 @@ def _cells(cells: ArrayLike, n_states: int) -> LongArray:
             f"got shape {array.shape} of {array.dtype}"
         )
     return array.astype(np.int64)
+
+
+def _ends(ends: ArrayLike, n_goals: int) -> IntArray:
+    array = np.asarray(ends)
+    if array.shape != (n_goals,) or array.dtype.kind not in "iu":
+        raise ValueError(f"ends must be {n_goals} whole numbers, one per goal; got {ends!r}")
+    return array.astype(np.int32)
 
 
 def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntArray:

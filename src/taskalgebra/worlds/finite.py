@@ -32,10 +32,10 @@ NO_LIMIT = 2**62
 class FiniteMDP:
     """A finite world with absorbing goals.
 
-    Make one with `from_arrays`, `from_text` or `from_gymnasium`.  The dynamics ρ are held as
-    outcomes in compressed rows: those of action a in state s are `successor[k]`, each with
-    `probability[k]`, for k from `offset[s·A + a]` up to `offset[s·A + a + 1]`.  The rows of goals
-    are self-loops, and their step rewards are 0; neither is ever used.
+    Make one with `from_arrays`, `from_outcomes`, `from_text` or `from_gymnasium`.  The dynamics ρ
+    are held as outcomes in compressed rows: those of action a in state s are `successor[k]`, each
+    with `probability[k]`, for k from `offset[s·A + a]` up to `offset[s·A + a + 1]`.  The rows of
+    goals are self-loops, and their step rewards are 0; neither is ever used.
     """
 
     offset: LongArray  # [S·A + 1]
@@ -48,6 +48,19 @@ class FiniteMDP:
     starts: IntArray  # states in which episodes begin, all equally likely
     goal_reward: Array | None = None  # [G], terminal rewards of the world's own task, if it has one
     cells: LongArray | None = None  # [S, 2], row and column of each state on a map
+    ends: IntArray | None = None  # [G], what the environment itself calls the state of each goal
+    max_episode_steps: int | None = None  # after which the environment itself ends an episode
+
+    @property
+    def limit_ignored(self) -> str:
+        """What is lost where the environment's own limit is not planned for; "" without one."""
+        n = self.max_episode_steps
+        if n is None:
+            return ""
+        return (
+            f"episodes of this environment end after {n} steps; plan for it with "
+            f"solve(world, horizon={n})"
+        )
 
     @property
     def n_states(self) -> int:

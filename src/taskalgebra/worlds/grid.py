@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray, LongArray
 from taskalgebra.validation import instance, listed, share
-from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 
 WALL, FREE = "#", "."
@@ -126,7 +126,7 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
     closed = np.zeros(mdp.n_states, np.bool_)
     closed[mdp.goals[~kept]] = True
     source = np.repeat(np.arange(mdp.n_states), np.diff(mdp.offset[:: mdp.n_actions]))
-    world = from_outcomes(
+    world = from_rows(
         mdp.offset,
         np.where(closed[mdp.successor], source, mdp.successor),
         mdp.probability,
@@ -137,6 +137,8 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
         action_names=mdp.action_names,
         goal_reward=mdp.goal_reward,
         cells=mdp.cells,
+        ends=mdp.ends,
+        max_episode_steps=mdp.max_episode_steps,
     )
     starts = mdp.starts[world.ending[mdp.starts]]
     if not starts.size:
@@ -183,7 +185,7 @@ def _world(
     chance[n_cells:, :, 0] = 1.0
 
     possible = chance > 0
-    return from_outcomes(
+    return from_rows(
         np.concatenate(([0], np.cumsum(possible.sum(axis=2).ravel()))),
         outcome[possible],
         chance[possible],

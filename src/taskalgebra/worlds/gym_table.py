@@ -11,6 +11,8 @@ episode has the same return:
 - r(g) is the reward on the way into g.  If that differs between transitions, r(g) is the largest of
   them and the difference stays with the step.
 - Episodes start in the states of `initial_state_distrib`, each equally likely.
+- The limit of the environment, `env.spec.max_episode_steps`, is kept but does not change the table:
+  `solve(world, horizon=...)` plans for it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from taskalgebra.validation import finite
-from taskalgebra.worlds.build import from_outcomes
+from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 
 
@@ -98,7 +100,7 @@ def from_gymnasium(
 
     extra = np.arange(n_states * n_actions, n_all * n_actions)
     pair = np.concatenate((state * n_actions + action, extra))
-    return from_outcomes(
+    return from_rows(
         np.searchsorted(pair, np.arange(n_all * n_actions + 1)),
         np.concatenate((successor, extra // n_actions)),
         np.concatenate((p, np.ones(extra.size))),
@@ -109,4 +111,6 @@ def from_gymnasium(
         action_names=action_names,
         starts=starts,
         goal_reward=goal_reward,
+        ends=terminal,
+        max_episode_steps=getattr(getattr(env, "spec", None), "max_episode_steps", None),
     )

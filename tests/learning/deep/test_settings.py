@@ -14,13 +14,14 @@ from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.deep.settings import (
     FAST,
-    LIMIT,
+    GENERAL,
     MOST_ATOMS,
     PAPER,
     DeepSettings,
     resolved_for,
 )
 from taskalgebra.learning.deep.uvfa import head_of
+from taskalgebra.theory.goal_env import LEARNING_STEPS
 
 BOXMAN = recipes.FAST
 
@@ -64,9 +65,12 @@ def test_a_spacing_is_not_looked_at_where_values_are_numbers():
 
 
 def test_presets_have_the_hyperparameters_of_the_paper_or_our_own():
-    assert FAST == DeepSettings() == DeepQ().settings
+    assert FAST == DeepSettings() != GENERAL == DeepQ().settings
+    assert replace(recipes.FAST.settings, v_min=None, v_max=None, spacing=None) == replace(
+        FAST, max_episode_steps=recipes.TRAINING_STEPS
+    )
     assert DeepQ.paper(batch_size=8).settings == replace(PAPER, batch_size=8)
-    assert (DeepQ().network, DeepQ.paper().network) == (networks.egocentric, networks.paper)
+    assert (DeepQ().network, DeepQ.paper().network) == (None, networks.paper)
     assert (PAPER.own_rewards, PAPER.batch_size) == (True, 32)
     assert (PAPER.steps_per_update, PAPER.learning_starts) == (4.0, 10_000)
     assert (PAPER.epsilon_end, PAPER.epsilon_steps) == (0.01, 100_000)
@@ -178,8 +182,8 @@ def test_the_highest_return_is_the_first_atom_that_no_goal_is_above(settings, v_
 def test_a_world_without_a_limit_gets_one(four_rooms):
     assert four_rooms.max_episode_steps is None
     found = resolved_for(FAST, four_rooms, 0)
-    assert found.max_episode_steps == LIMIT
-    assert found.returns == (-14.625, 0.0, 0.125)  # 2 + 0.125, and a hundred steps
+    assert found.max_episode_steps == LEARNING_STEPS
+    assert found.returns == (-8.375, 0.0, 0.125)  # 2 + 0.125, and fifty steps
 
 
 def test_networks_learn_a_world_of_ones_own_without_any_numbers_given():

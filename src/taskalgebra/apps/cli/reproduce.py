@@ -15,6 +15,7 @@ from taskalgebra import files
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.worlds import names_of, reproduce_worlds
 from taskalgebra.folder import StoreError
 from taskalgebra.limits import MOST_THREADS
 from taskalgebra.paper.reproduce import ABOUT, ALL, Options, figures_of
@@ -35,6 +36,7 @@ EXAMPLES = (
     ("reproduce all --fresh --out /tmp/paper", "everything from scratch, elsewhere: some minutes"),
     ("reproduce figure-3", "one figure, with its experiments and claims"),
     ("reproduce deep --train", "with networks trained from scratch: an hour"),
+    ("reproduce worlds", "other people's worlds and agents; finished ones are kept"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 
@@ -43,9 +45,10 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="tabular|deep|FIGURE|all",
+            metavar="tabular|deep|FIGURE|all|worlds|WORLD",
             help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
-            "figure-3 or supplement_slips; or all, with the report.",
+            "figure-3 or supplement_slips; or all, with the report.  Beyond the paper: other "
+            "people's worlds and agents, or one of them, such as taxi.",
         ),
     ] = ALL,
     out: Annotated[
@@ -88,7 +91,11 @@ def reproduce(
     out, skills = out and files.at(out), skills and files.at(skills)
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
-    _check(what, options)
+    names = names_of(what)
+    if names is None:
+        _check(what, options)
+    elif train or skills:
+        raise typer.BadParameter("--train and --skills are for the paper's networks")
     try:
         files.require_writable(options.out / "results")
     except OSError as error:
@@ -96,6 +103,8 @@ def reproduce(
         raise Failure(
             f"cannot write to {options.out / 'results'}: {error.strerror}{hint}"
         ) from None
+    if names is not None:
+        return reproduce_worlds(names, options.out, output, fresh=fresh, quick=quick)
     finished: list[Event] = []
     with output.progress("") as meter:
         try:

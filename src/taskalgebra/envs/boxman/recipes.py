@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep import networks, settings
 from taskalgebra.learning.deep.learner import DeepQ
 
 TRAINING_STEPS = 50
 """Steps after which an episode of training is truncated."""
-FAST = DeepQ(v_min=-2.3, v_max=0.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
+FAST = DeepQ(
+    networks.egocentric,
+    settings=settings.FAST,
+    v_min=-2.3,
+    v_max=0.0,
+    spacing=0.1,
+    max_episode_steps=TRAINING_STEPS,
+)
 """Our own.  A step costs 0.1; paths of 23 steps or more are not told apart."""
 FAR = 23  # steps from which on, with `FAST`, all ways are the same
 

@@ -6,6 +6,7 @@ the agent stands; `PlanningNetwork` plans a path.
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import torch
@@ -24,18 +25,25 @@ class CellNetwork(UVFA):
     1. The image, halved in size, is cut into overlapping patches, one and a half cells wide and one
        cell apart; each becomes a vector of features, a *cell*.
     2. A map says how much each cell looks like the agent.
-    3. The goal image yields a few unit vectors; their products with the cells are maps of where it
-       may be.  A few more maps depend on the state alone.
+    3. The goal, an image or a description, yields a few unit vectors; their products with the cells
+       are maps of where it may be.  A few more maps depend on the state alone.
     """
 
     FEATURES, STATE_MAPS, GOAL_MAPS = 32, 4, 2
 
     def __init__(
-        self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
+        self,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
+        *,
+        cell: int = CELL,
     ) -> None:
         """Layers for images of this shape, with cells of this many pixels, a multiple of 4."""
-        super().__init__(shape, n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs, goal_shape)
         height, width, channels = shape
+        of_goal = goal_shape or shape
         self.patch = (3 * cell // 4, cell // 2)  # size and stride in the halved image
         wide, apart = self.patch
         self.rows, self.columns = ((side // 2 - wide) // apart + 1 for side in (height, width))
@@ -43,7 +51,8 @@ class CellNetwork(UVFA):
         self.features = nn.Conv2d(48, self.FEATURES, 1)
         self.maps = nn.Conv2d(self.FEATURES, self.STATE_MAPS, 1)
         self.agent = nn.Conv2d(self.FEATURES, 1, 1)
-        self.goal_hidden = nn.Linear(channels * 14 * 14, 128)
+        n_inputs = of_goal[2] * 14 * 14 if len(of_goal) == 3 else math.prod(of_goal)
+        self.goal_hidden = nn.Linear(n_inputs, 128)
         self.goal_vectors = nn.Linear(128, self.GOAL_MAPS * self.FEATURES)
 
     def halved(self, states: Tensor) -> Tensor:
@@ -63,7 +72,10 @@ class CellNetwork(UVFA):
 
     def like_goals(self, cells: Tensor, goals: Tensor) -> Tensor:
         """[B, G · maps, rows · columns], how much the cells look like the goals."""
-        small = functional.adaptive_avg_pool2d(4.0 * images(goals, self.goal_mean), 14)
+        if goals.ndim == 4:
+            small = functional.adaptive_avg_pool2d(4.0 * images(goals, self.goal_mean), 14)
+        else:
+            small = goals.float() - self.goal_mean
         vectors = self.goal_vectors(torch.relu(self.goal_hidden(small.flatten(1))))
         unit = functional.normalize(vectors.view(-1, self.FEATURES), dim=1)
         flat = cells.flatten(2)
@@ -83,10 +95,16 @@ class EgocentricNetwork(CellNetwork):
     HIDDEN = 256
 
     def __init__(
-        self, shape: tuple[int, ...], n_actions: int, n_outputs: int, *, cell: int = CELL
+        self,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
+        *,
+        cell: int = CELL,
     ) -> None:
         """Layers for images of this shape."""
-        super().__init__(shape, n_actions, n_outputs, cell=cell)
+        super().__init__(shape, n_actions, n_outputs, goal_shape, cell=cell)
         n_cells = self.rows * self.columns
         n_around = (2 * self.rows - 1) * (2 * self.columns - 1)
         of_state = n_cells + self.STATE_MAPS * (n_cells + n_around)

@@ -26,6 +26,7 @@ from taskalgebra import files
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep.dqn import Trainer
 from taskalgebra.learning.deep.family import header_size, put_weights, weights_of
+from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.theory.goal_env import goals_reached
 
 FORMAT = "taskalgebra training 2"
@@ -55,13 +56,13 @@ class Progress:
 def _world_of(trainer: Trainer) -> str:
     """The fingerprint of a training's environment, found once."""
     if trainer.fingerprint is None:
-        trainer.fingerprint = fingerprint(trainer.env)
+        trainer.fingerprint = fingerprint(trainer.env, trainer.goal_features)
     return trainer.fingerprint
 
 
-def fingerprint(env: VectorEnv[Any, Any, Any]) -> str:
-    """A hash of what a learner sees in a few seeded steps of an environment."""
-    digest = hashlib.sha256()
+def fingerprint(env: VectorEnv[Any, Any, Any], goal_features: NDArray[Any] | None = None) -> str:
+    """A hash of what a learner sees of the goals, and in a few seeded steps of an environment."""
+    digest = hashlib.sha256(b"" if goal_features is None else goal_features.tobytes())
     observations, _ = env.reset(seed=20_20)
     rng = np.random.default_rng(0)
     for _ in range(30):
@@ -163,10 +164,11 @@ def resume(path: Path, trainer: Trainer) -> Progress:
     start = record.get("start")
     if trainer.start not in (None, start):
         raise CheckpointError(f"{path} was started from another network; pass that one, or none")
+    started = {**asdict(DeepSettings()), **record["settings"]}  # files may know fewer settings
     for name, value in asdict(trainer.settings).items():
-        if record["settings"].get(name) != value:
+        if started[name] != value:
             raise CheckpointError(
-                f"{path} was started with {name} = {record['settings'].get(name)!r}, not {value!r}"
+                f"{path} was started with {name} = {started[name]!r}, not {value!r}"
             )
     try:
         return _restore(trainer, arrays, record)

@@ -1,12 +1,15 @@
 """Extended deep Q-learning: Algorithm 1 with a network, from pixels or vectors (Section 5).
 
-A universal value function approximator takes the state and the goal, both as observations, and
-yields Q̄(s, g, a) for all actions.  The learner knows no goals at first.  When an episode ends in a
-new goal, its terminal observation and its rewards are stored; every sampled transition then updates
-all goals met so far:
+A universal value function approximator takes the state and the goal and yields Q̄(s, g, a) for all
+actions.  The learner knows no goals at first.  When an episode ends in a new goal, what is shown of
+it and its rewards are stored: the terminal observation, or its row of `GoalEnv.goal_features`, such
+as a description.  Every sampled transition then updates all goals met so far:
 
     target(g) = the terminal reward if g is the goal reached, else r̄_MIN   where an episode ends
               = r + γ max_a Q̄(s', g, a), from the target network            otherwise
+
+Goals that were never met are not trained, described or not: all that could be learned of them is
+"never", which would have to be forgotten when one is met.
 
 By Corollary 1, Q̄_M(s, g, a) = G*(s:g, a) + r_M(g): tasks that share their absorbing states differ
 in the rewards of their goals only.  So one network, trained with terminal reward 0, learns the
@@ -29,14 +32,15 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.evaluation.rollout import rollout
-from taskalgebra.learning.deep.networks import Network, make_network, name_of
+from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep.networks import Network, make_network
 from taskalgebra.learning.deep.replay import Compact, Replay
 from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.learning.deep.threads import threads
@@ -55,7 +59,7 @@ class Goals:
     numbers: list[int] = field(default_factory=list)
     """`info["goal"]` of each."""
     observations: list[NDArray[Any]] = field(default_factory=list)
-    """Its terminal observation, as it was first seen."""
+    """What networks are shown of it: its features, or its terminal observation, as first seen."""
     rewards: list[Array] = field(default_factory=list)
     """[K], what each named task pays for it; [0] if the environment does not say."""
 
@@ -73,12 +77,12 @@ class Trainer:
 
     Args:
         env: copies of a goal environment; `infos["task_rewards"]`, if given, is `[N, K]`, what each
-            of K tasks pays.  Observations are images `[H, W, C]` of bytes or vectors of floats;
-            actions are discrete.
+            of K tasks pays.  Observations are arrays of numbers; actions are discrete.
         network: makes the network; see `networks`.
         settings: resolved for the environment.
         seed: equal seeds train equal weights, on one machine.
         n_goals: the number of goals, if known.
+        goal_features: `[G, ...]`, what to show of every goal; None for its terminal observation.
     """
 
     def __init__(
@@ -88,31 +92,34 @@ class Trainer:
         settings: DeepSettings,
         seed: int,
         n_goals: int | None = None,
+        goal_features: NDArray[Any] | None = None,
     ) -> None:
         """Check the environment and make the networks."""
-        check_environment(env, any_shape=name_of(network) is None)
+        check_environment(env, network)
         self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.goal_features = checked_features(goal_features, n_goals)
         self.v_min = settings.returns[0]
         self.head = head_of(settings)
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = device_of(settings)
         shape = env.single_observation_space.shape
         assert shape is not None and isinstance(env.single_action_space, Discrete)
         self.n_actions = int(env.single_action_space.n)
+        goal_shape = None if self.goal_features is None else self.goal_features.shape[1:]
+        sizes = (shape, self.n_actions, self.head.n_outputs, goal_shape)
+        self.new_network = partial(make_network, network, *sizes)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.network, self.target = (
-                make_network(network, shape, self.n_actions, self.head.n_outputs).to(self.device)
-                for _ in range(2)
-            )
+            self.network, self.target = (self.new_network().to(self.device) for _ in range(2))
         self.target.load_state_dict(self.network.state_dict())
         self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
         self.compact = env if isinstance(env, Compact) else None
-        if self.compact is None:
-            dtype: Any = env.single_observation_space.dtype
-        else:
+        dtype: Any = env.single_observation_space.dtype
+        self.like = np.empty((0, *shape), dtype)  # a batch of no observations
+        if self.compact is not None:
             shape, dtype = self.compact.codes.shape[1:], self.compact.codes.dtype
         self.replay = Replay(settings.replay_size, shape, dtype)
         self.goals = Goals()
+        self._aims = np.zeros(env.num_envs, np.int64)  # the goal that each copy pursues
         self.fingerprint: str | None = None  # of the environment, for checkpoints
         self.start: str | None = None  # a hash of the network it was started from
         self.n_iterations = self.n_updates = self.n_steps = 0
@@ -181,7 +188,10 @@ class Trainer:
             if self.n_steps > patience:
                 raise ValueError(
                     f"no goal was met in {self.n_steps:,} random steps; the environment must "
-                    f"put the number of the goal into info['goal'] when an episode terminates"
+                    f"put the number of the goal into info['goal'] when an episode terminates, or "
+                    f"ta.wrap(env, goals=label) does so. If it does, raise max_episode_steps, "
+                    f"which is {self.settings.max_episode_steps}, or repeat every action some "
+                    f"steps (hold= of ta.wrap)"
                 )
         rng = np.random.default_rng([self.seed, 2**31])
         seen = self.replay.sample(1024, 0.0, rng, self.compact)
@@ -197,12 +207,17 @@ class Trainer:
         observations, _ = self.env.reset(seed=int(rng.integers(2**31)))
         states = self._states(observations)
         behave = partial(self._behave, rng=rng)
+        self._aim(np.ones(self.env.num_envs, np.bool_), rng)
+        features = self.goal_features
         for step in rollout(self.env, observations, behave, self.n_goals):
             next_states = self._states(step.next_observations)
             for i in np.flatnonzero(step.goals != NO_GOAL):
                 rewards = step.infos.get("task_rewards")
                 paid = np.zeros(0) if rewards is None else rewards[i]
-                self.goals.meet(int(step.goals[i]), step.next_observations[i], paid)
+                goal = int(step.goals[i])
+                shown = step.next_observations[i] if features is None else features[goal]
+                self.goals.meet(goal, shown, paid)
+            self._aim(step.begins, rng)
             real = ~step.resets
             self.replay.add(states, step.actions, step.rewards, next_states, step.goals, real)
             self.n_steps += int(real.sum())
@@ -213,11 +228,17 @@ class Trainer:
         """What to store of the current states: a copy, since environments may reuse arrays."""
         return np.array(observations if self.compact is None else self.compact.codes)
 
+    def _aim(self, begins: BoolArray, rng: np.random.Generator) -> None:
+        """Choose a goal to pursue for episodes that begin."""
+        if self.settings.directed and begins.any() and self.goals.numbers:
+            self._aims[begins] = rng.integers(0, len(self.goals.numbers), int(begins.sum()))
+
     def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-        """ε-greedy by generalised policy improvement, argmax_a max_g Q̄(s, g, a)."""
+        """ε-greedy: argmax_a max_g Q̄(s, g, a), or, if directed, argmax_a Q̄(s, g, a) for one g."""
         settings = self.settings
         actions = rng.integers(0, self.n_actions, len(observations))
-        over = max(0, self.n_steps - settings.learning_starts) / settings.epsilon_steps
+        annealed = settings.epsilon_steps or 1
+        over = max(0, self.n_steps - settings.learning_starts) / annealed
         epsilon = 1.0 - (1.0 - settings.epsilon_end) * min(1.0, over)
         if epsilon < 1.0 and self.n_updates > 0:
             greedy = rng.random(len(observations)) >= epsilon
@@ -226,7 +247,12 @@ class Trainer:
                     q_bar = self.head.values(
                         self.network(self._tensor(observations[greedy]), self._goal_tensor())
                     )
-                actions[greedy] = q_bar.max(1).values.argmax(-1).cpu().numpy()
+                if settings.directed:
+                    aims = torch.from_numpy(self._aims[greedy]).to(self.device)
+                    q_bar = q_bar[torch.arange(len(aims), device=self.device), aims]
+                else:
+                    q_bar = q_bar.max(1).values
+                actions[greedy] = q_bar.argmax(-1).cpu().numpy()
         return actions
 
     def _update(self, rng: np.random.Generator) -> Tensor:
@@ -287,21 +313,57 @@ class Trainer:
         return torch.from_numpy(np.require(observations, None, ["C", "W"])).to(self.device)
 
 
-def check_environment(env: VectorEnv[Any, Any, Any], *, any_shape: bool = False) -> None:
+def device_of(settings: DeepSettings) -> torch.device:
+    """Where networks are trained."""
+    there = torch.cuda.is_available()
+    if settings.device == "auto":
+        return torch.device("cuda" if there else "cpu")
+    if settings.device != "cpu" and not there:
+        raise ValueError(
+            f'device is {settings.device!r}, but torch finds no CUDA here; use "cpu" or "auto"'
+        )
+    return torch.device(settings.device)
+
+
+def checked_features(features: Any, n_goals: int | None) -> NDArray[Any] | None:
+    """What an environment shows of its goals: one row per goal, finite numbers, all different."""
+    if features is None:
+        return None
+    given = np.asarray(features)
+    if given.ndim < 2 or given.dtype.kind not in "biuf" or len(given) != (n_goals or len(given)):
+        raise ValueError(
+            f"goal_features are {given.dtype} of shape {given.shape}, expected numbers [G, ...], a "
+            f"description or a picture for each of {n_goals} goals"
+        )
+    if not np.isfinite(given).all():
+        raise ValueError("goal_features hold NaN or ∞; a description is made of finite numbers")
+    first: dict[bytes, int] = {}
+    for goal, row in enumerate(given):
+        if first.setdefault(row.tobytes(), goal) != goal:
+            raise ValueError(
+                f"goal_features of goals {first[row.tobytes()]} and {goal} are the same, so that "
+                f"networks could not tell them apart"
+            )
+    return given if given.dtype == np.uint8 else given.astype(np.float32)
+
+
+def check_environment(env: VectorEnv[Any, Any, Any], network: Network) -> None:
     """Refuse an environment that the learner cannot use, and say why."""
     if not isinstance(env, VectorEnv):
         raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
     if not isinstance(env.single_action_space, Discrete) or env.single_action_space.start != 0:
         raise ValueError(
-            f"the actions must be Discrete and start at 0, got {env.single_action_space}"
+            f"the actions must be Discrete and start at 0, got {env.single_action_space}; "
+            f"ta.wrap(env, goals=label, actions={{name: action}}) makes a few actions of them, and "
+            f"agents that others trained are taken by from_policy and from_sb3"
         )
     space = env.single_observation_space
-    if not isinstance(space, Box) or (len(space.shape) not in (1, 3) and not any_shape):
+    of_bytes = network in (networks.egocentric, networks.planning, networks.paper)
+    if len(networks.require_numbers(space)) == 3 and of_bytes and space.dtype != np.uint8:
         raise ValueError(
-            f"observations must be images [H, W, C] or vectors, a Box with 3 axes or 1; got {space}"
+            f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}: use the "
+            f"network 'image', or none, which chooses one"
         )
-    if len(space.shape) == 3 and space.dtype != np.uint8 and not any_shape:
-        raise ValueError(f"images must be bytes, from 0 to 255, a Box of uint8; got {space.dtype}")
     if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) != AutoresetMode.NEXT_STEP:
         raise ValueError(
             "the learner needs autoreset_mode NEXT_STEP, so that it sees terminal observations; "

@@ -67,10 +67,11 @@ class NetworkReach(Reach):
     Args:
         network: the network; it is not trained any more.
         head: what its outputs mean.
-        goals: the goals that the network knows, as observations.
+        goals: the goals that the network knows, as it is shown them.
         numbers: which goals of the task space these are.
         n_goals: the number of goals of the task space.
         included: the terminal reward that the network has learned for each goal; it is subtracted.
+        like: a batch of no observations, `[0, ...]`; None if goals are observations.
     """
 
     def __init__(
@@ -81,12 +82,14 @@ class NetworkReach(Reach):
         numbers: NDArray[np.int64],
         n_goals: int,
         included: Array,
+        like: NDArray[Any] | None = None,
     ) -> None:
         """Switch the network to evaluation."""
         self.network = network.eval()
         self.head = head
         self.goals = goals
-        self.observation_ndim = goals.ndim - 1
+        self.like = goals[:0] if like is None else like
+        self.observation_ndim = self.like.ndim - 1
         self.numbers = np.asarray(numbers, np.int64)
         self.n_goals = n_goals
         self.included = np.asarray(included, np.float64)
@@ -97,7 +100,7 @@ class NetworkReach(Reach):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one observation."""
-        return self.goals.shape[1:]
+        return self.like.shape[1:]
 
     def returns(self, observations: Any) -> Array:
         """[B, G, A]; goals that the network has never met have the lowest return."""
@@ -117,9 +120,9 @@ class NetworkReach(Reach):
 
     def _checked(self, observations: ArrayLike) -> NDArray[Any]:
         batch = np.asarray(observations)
-        if batch.shape[1:] != self.shape or batch.dtype != self.goals.dtype:
+        if batch.shape[1:] != self.shape or batch.dtype != self.like.dtype:
             raise ValueError(
-                f"observations must be a batch of {self.goals.dtype} of shape [B, "
+                f"observations must be a batch of {self.like.dtype} of shape [B, "
                 f"{', '.join(map(str, self.shape))}], got {batch.dtype} of shape {batch.shape}"
             )
         if len(batch) == 0:
@@ -197,6 +200,7 @@ class NetworkFamily(Family):
             "n_networks": len(self.reaches),
             "shared": self.shared,
             "settings": {"network": name_of(self.network), **asdict(self.settings)},
+            "observations": _packed_like(self.reaches[0].like),
         }
         return words, arrays
 
@@ -220,23 +224,52 @@ def unpack(
     kind = _kind(given.pop("network"), network)
     settings = DeepSettings(**given)
     head = head_of(settings)
+    like = _unpacked_like(words.get("observations"))
     reaches = []
     for i in range(n_networks):
         goals = arrays[f"{i}.goals"]
+        shape = goals.shape[1:] if like is None else like.shape[1:]
         start = f"{i}.weights."
         weights = {n[len(start) :]: a for n, a in arrays.items() if n.startswith(start)}
-        sizes = (goals.shape[1:], space.n_actions, head.n_outputs)
+        sizes = (shape, space.n_actions, head.n_outputs, goals.shape[1:])
+        _add_scales(weights)
         _check_weights(weights, kind if network is None else None, sizes)
         module = make_network(kind, *sizes)
         put_weights(module, weights)
         numbers, included = _known_goals(arrays, i, space.n_goals)
-        reaches.append(NetworkReach(module, head, goals, numbers, space.n_goals, included))
+        reaches.append(NetworkReach(module, head, goals, numbers, space.n_goals, included, like))
     rewards = finite(arrays["goal_rewards"], "goal_rewards", (len(tasks), space.n_goals))
     return NetworkFamily.of(space, tasks, kind, settings, tuple(reaches), rewards, words["shared"])
 
 
+def _packed_like(like: NDArray[Any]) -> dict[str, Any]:
+    return {"shape": list(like.shape[1:]), "dtype": like.dtype.str}
+
+
+def _unpacked_like(words: Any) -> NDArray[Any] | None:
+    """A batch of no observations; None for files in which goals are observations.
+
+    Raises:
+        ValueError: these are not shape and type of an array of numbers.
+    """
+    if words is None:
+        return None
+    shape, dtype = words["shape"], np.dtype(words["dtype"])
+    if dtype.kind not in "biuf" or not all(isinstance(n, int) and n > 0 for n in shape):
+        raise ValueError(f"observations of {dtype} of shape {shape} are not arrays of numbers")
+    return np.empty((0, *shape), dtype)
+
+
+def _add_scales(weights: Weights) -> None:
+    """Add scales of 1 to vector networks and users' own of files that have none."""
+    scaled = "of_state.weight" in weights or any(name.startswith("module.") for name in weights)
+    for of in ("state", "goal") if scaled else ():
+        if f"{of}_mean" in weights:
+            weights.setdefault(f"{of}_scale", np.ones(weights[f"{of}_mean"].shape, np.float32))
+
+
 def _check_weights(
-    weights: Weights, own: Network | None, sizes: tuple[tuple[int, ...], int, int]
+    weights: Weights, own: Network | None, sizes: tuple[tuple[int, ...], int, int, tuple[int, ...]]
 ) -> None:
     """Refuse weights that are not numbers, or not those of one of the library's own networks.
 
@@ -296,7 +329,7 @@ def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
     """
     if not np.isfinite(weight).all():
         raise ValueError(f"the weights of {name!r} are not finite; nothing was saved")
-    coarse = name.endswith("_mean") and weight.ndim == 1
+    coarse = name.endswith(("_mean", "_scale")) and weight.ndim == 1
     if coarse or np.abs(weight).max() > np.finfo(np.float16).max:
         return weight
     return weight.astype(np.float16)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep.networks import Network
-from taskalgebra.learning.deep.settings import FAST, PAPER, DeepSettings
+from taskalgebra.learning.deep.settings import GENERAL, PAPER, DeepSettings
 from taskalgebra.progress import Listener
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tasks import Task
@@ -26,8 +26,9 @@ class DeepQ:
 
     Args:
         network: makes the network, `network(shape, n_actions, n_outputs)`: one of
-            `taskalgebra.learning.deep.networks`, or your own.
-        settings: by default our own.
+            `taskalgebra.learning.deep.networks`, or your own.  By default the one that suits the
+            observations: images of cells, other images, symbolic grids, vectors.
+        settings: by default those for any environment.
         start: skills, or a family, whose first network to start from, learned in an environment
             that looks the same.  A network of the same kind, with the same returns and at least
             these actions, is trained further.  A planning network needs a start: it takes over the
@@ -39,16 +40,16 @@ class DeepQ:
 
     def __init__(
         self,
-        network: Network = networks.egocentric,
+        network: Network | None = None,
         *,
-        settings: DeepSettings = FAST,
+        settings: DeepSettings = GENERAL,
         start: Any = None,
         score: Score | None = None,
         **changes: Any,
     ) -> None:
         """Put network and settings together."""
         module = hasattr(network, "forward") and not isinstance(network, type)
-        if not callable(network) or module:
+        if network is not None and (not callable(network) or module):
             raise TypeError(
                 f"network must make a module, network(shape, n_actions, n_outputs), got "
                 f"{network!r}{'; pass the class, not a module' if module else ''}"
@@ -104,5 +105,5 @@ class DeepQ:
 
     def __repr__(self) -> str:
         """The network and the settings."""
-        name = getattr(self.network, "__name__", repr(self.network))
+        name = getattr(self.network, "__name__", repr(self.network or "by observations"))
         return f"DeepQ({name}, {self.settings})"

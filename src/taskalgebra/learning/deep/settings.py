@@ -1,21 +1,21 @@
-"""Settings of a training, and two presets; without torch.
+"""Settings of a training, and three presets; without torch.
 
-`FAST` is our own.  `PAPER` has the hyperparameters of the supplement, except for what PAPER.md
-lists.
+`GENERAL` is for any environment.  `FAST` acts at random all the time, which is enough where random
+walks get everywhere, as in Boxman.  `PAPER` has the hyperparameters of the supplement, except for
+what PAPER.md lists.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields, replace
 
 from taskalgebra.learning.probe import step_rewards
 from taskalgebra.limits import MOST, MOST_COPIES, MOST_THREADS
-from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv
 from taskalgebra.validation import count, flag, number, share
 
-LIMIT = 100
-"""Steps of an episode if neither settings nor environment have a limit."""
 MOST_OF = {
     "n_envs": MOST_COPIES,
     "threads": MOST_THREADS,
@@ -68,8 +68,11 @@ class DeepSettings:
     """Gradient steps between two copies if `tau` is 0."""
     epsilon_end: float = 1.0
     """ε after annealing from 1; 1 means that the agent always acts at random."""
-    epsilon_steps: int = 100_000
-    """Environment steps over which ε is annealed."""
+    epsilon_steps: int | None = 100_000
+    """Environment steps over which ε is annealed; None means half of all."""
+    directed: bool = False
+    """Whether an episode of training pursues one of the goals met, chosen at random, when it does
+    not act at random; if not, it goes to whichever goal has the highest value."""
     discount: float = 1.0
     """γ."""
     v_min: float | None = None
@@ -82,22 +85,28 @@ class DeepSettings:
     exact."""
     max_episode_steps: int | None = None
     """Steps after which an episode of training is truncated; by default the environment's own
-    limit, or 100."""
+    limit, or 50."""
+    scoring_share: float = 1.0
+    """Environment steps of scoring, at most this share of those of training.  It sets the number of
+    episodes, 20 to 200 for each base task; an iteration for which this is still too many is not
+    scored, except for the last one."""
     threads: int = 2
     """Threads of torch; equal weights need an equal number of threads."""
+    device: str = "auto"
+    """Where networks are trained: "cpu", "cuda", "cuda:1"; "auto" is CUDA if there is any."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.type == "int" or (field.name == "max_episode_steps" and value is not None):
+            if field.type == "int" or (field.type == "int | None" and value is not None):
                 least = 0 if field.name == "goals_per_update" else 1
                 most = MOST_OF.get(field.name, MOST)
                 value = count(value, field.name, least=least, most=most)
                 object.__setattr__(self, field.name, value)
             if field.type == "bool":
                 object.__setattr__(self, field.name, flag(value, field.name))
-        for name in ("telling_share", "tau", "epsilon_end", "discount"):
+        for name in ("telling_share", "tau", "epsilon_end", "discount", "scoring_share"):
             share(getattr(self, name), name)
         for name in ("steps_per_update", "learning_rate", "gradient_clip", "spacing"):
             value = getattr(self, name)
@@ -105,6 +114,10 @@ class DeepSettings:
                 continue
             if not number(value, name, "a positive number") > 0.0:
                 raise ValueError(f"{name} is {value!r}, expected a positive number")
+        if self.device not in ("auto", "cpu") and not re.fullmatch(
+            r"cuda(:\d+)?", str(self.device)
+        ):
+            raise ValueError(f'device is {self.device!r}, expected "cpu", "cuda" or "auto"')
         ends = [n for n in ("v_min", "v_max") if getattr(self, n) is not None]
         low, *high = [number(getattr(self, name), name) for name in ends] or [0.0]
         if high and not low < high[0]:
@@ -122,7 +135,7 @@ class DeepSettings:
     @property
     def resolved(self) -> bool:
         """Whether nothing is left to take from an environment."""
-        numbers = (self.v_min, self.v_max, self.spacing, self.max_episode_steps)
+        numbers = (self.v_min, self.v_max, self.spacing, self.max_episode_steps, self.epsilon_steps)
         return all(number is not None for number in numbers)
 
     @property
@@ -149,6 +162,16 @@ def n_intervals(v_min: float, v_max: float, spacing: float) -> int:
 
 
 FAST = DeepSettings()
+GENERAL = DeepSettings(
+    n_updates=6_000,
+    n_envs=16,
+    steps_per_update=16.0,
+    learning_starts=3_200,
+    epsilon_end=0.1,
+    epsilon_steps=None,
+    directed=True,
+    scoring_share=0.2,
+)
 PAPER = DeepSettings(
     own_rewards=True,
     n_updates=10_000,
@@ -172,8 +195,11 @@ def resolved_for(settings: DeepSettings, env: GoalEnv, seed: int) -> DeepSetting
     """
     if settings.resolved:
         return settings
+    if settings.epsilon_steps is None:
+        half = math.ceil(settings.n_updates * settings.steps_per_update / 2)
+        return resolved_for(replace(settings, epsilon_steps=half), env, seed)
     space = env.space
-    limit = settings.max_episode_steps or env.max_episode_steps or LIMIT
+    limit = settings.max_episode_steps or env.max_episode_steps or LEARNING_STEPS
     best, worst = float(space.r_universal.max()), float(space.r_empty.min())
     if not settings.own_rewards:
         best, worst = 0.0, worst - best

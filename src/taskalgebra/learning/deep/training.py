@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import final
 from urllib.parse import quote
@@ -22,11 +23,12 @@ from taskalgebra.learning.checkpoint import claim
 from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep.dqn import Goals, Trainer
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
-from taskalgebra.learning.deep.networks import Network, make_network
-from taskalgebra.learning.deep.settings import LIMIT, DeepSettings, resolved_for
+from taskalgebra.learning.deep.networks import Network, suited_to
+from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
 from taskalgebra.learning.deep.uvfa import UVFA
-from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.learning.probe import largest_number
+from taskalgebra.progress import Event, Listener, StopLearning, silent
+from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import listed
@@ -34,6 +36,8 @@ from taskalgebra.validation import listed
 Score = Callable[[NetworkFamily], float]
 """How good networks are; more is better."""
 
+LEAST_EPISODES, MOST_EPISODES = 20, 200
+"""Of a score, for each base task."""
 CHECKPOINTS = r".+\.safetensors"
 """Their names: one per network."""
 
@@ -41,7 +45,7 @@ CHECKPOINTS = r".+\.safetensors"
 def train(
     env: GoalEnv,
     tasks: Mapping[str, Task],
-    network: Network,
+    network: Network | None,
     settings: DeepSettings,
     *,
     seed: int = 0,
@@ -55,14 +59,14 @@ def train(
     Args:
         env: where to learn.
         tasks: the base tasks, by name.
-        network: makes a network; see `networks`.
+        network: makes a network; see `networks`.  None for the one that suits the observations.
         settings: what they leave open is taken from the environment.
         seed: equal seeds train equal weights, on one machine.
         folder: keeps one checkpoint per network; a training that was stopped resumes from there.
         start: a network to start from; see `DeepQ`.
-        score: rates networks; by default the mean score of the base tasks in 200 episodes.  The
-            best weights are kept.
-        listener: called after every iteration.
+        score: rates networks after every iteration; by default the mean score of the base tasks,
+            as often as `scoring_share` allows.  The best weights are kept.
+        listener: called after every iteration; `StopLearning` ends the training of a network.
 
     Returns:
         The networks, and the progress of each training.
@@ -73,6 +77,8 @@ def train(
     """
     settings = resolved_for(settings, env, seed)
     _check(env, tasks, settings)
+    if network is None:
+        network = suited_to(env.observation_space, partial(largest_number, env, seed))
     if folder is not None:
         claim(folder, CHECKPOINTS)
     separate = settings.own_rewards or not env.shared_absorbing
@@ -89,7 +95,7 @@ def train(
         path = None if folder is None else folder / f"{quote(name, safe=' ')}.safetensors"
 
         def report(
-            trainer: Trainer, loss: float, points: float, name: str = name, i: int = i
+            trainer: Trainer, loss: float, points: float | None, name: str = name, i: int = i
         ) -> None:
             done = i + trainer.n_updates / settings.n_updates
             listener(
@@ -105,7 +111,7 @@ def train(
             )
 
         try:
-            went[name] = training.run(path, score or base_score(env), report)
+            went[name] = training.run(path, score or Scoring(env, served, settings), report)
         finally:
             training.trainer.env.close()
         trained[name] = training.family(best=True)
@@ -162,13 +168,17 @@ class Training:
         copies = env.vector(
             settings.n_envs, task=playing, max_episode_steps=settings.max_episode_steps
         )
-        self.trainer = Trainer(copies, network, settings, seed, env.space.n_goals)
+        n_goals, features = env.space.n_goals, env.goal_features
+        self.trainer = Trainer(copies, network, settings, seed, n_goals, features)
         self.progress = checkpoint.Progress()
 
     def run(
-        self, path: Path | None, score: Score, report: Callable[[Trainer, float, float], None]
+        self,
+        path: Path | None,
+        score: Score | Scoring,
+        report: Callable[[Trainer, float, float | None], None],
     ) -> checkpoint.Progress:
-        """Train to the end, from the checkpoint if there is one."""
+        """Train to the end, from the checkpoint if there is one, or until a listener stops it."""
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
@@ -176,26 +186,36 @@ class Training:
         start = time.perf_counter()
         for loss in self.trainer.iterations():
             self.progress.seconds += time.perf_counter() - start
-            points = score(self.family(best=False))
-            if not math.isfinite(points):
-                raise ValueError(f"the score of a network is {points}, expected a finite number")
-            self.progress.add(self.trainer.n_updates, points, weights_of(self.trainer.network))
+            points = self._score(score)
             if path is not None:
                 checkpoint.save(path, self.trainer, self.progress)
-            report(self.trainer, loss, points)
+            try:
+                report(self.trainer, loss, points)
+            except StopLearning:
+                break
             start = time.perf_counter()
         self._require_goals()
         return self.progress
+
+    def _score(self, score: Score | Scoring) -> float | None:
+        """Score the network, if that is due, and keep it if it is the best."""
+        trainer = self.trainer
+        if isinstance(score, Scoring) and not (
+            trainer.finished or score.due(trainer.n_steps, len(self.progress.scores))
+        ):
+            return None
+        points = score(self.family(best=False))
+        if not math.isfinite(points):
+            raise ValueError(f"the score of a network is {points}, expected a finite number")
+        self.progress.add(trainer.n_updates, points, weights_of(trainer.network))
+        return points
 
     def family(self, *, best: bool) -> NetworkFamily:
         """The network as it is now, or with its best weights."""
         trainer, goals, space = self.trainer, self.trainer.goals, self.env.space
         network = trainer.network
         if best and self.progress.best:
-            shape = goals.observations[0].shape
-            network = make_network(
-                self.network, shape, trainer.n_actions, trainer.head.n_outputs
-            ).to(trainer.device)
+            network = trainer.new_network().to(trainer.device)
             put_weights(network, self.progress.best)
         rewards = self._rewards(goals)
         included = rewards[0, goals.numbers] if self.settings.own_rewards else 0.0
@@ -206,6 +226,7 @@ class Training:
             np.array(goals.numbers),
             space.n_goals,
             np.broadcast_to(included, len(goals.numbers)).astype(np.float64),
+            trainer.like,
         )
         shared = self.env.shared_absorbing
         return NetworkFamily.of(
@@ -236,21 +257,49 @@ class Training:
             )
 
 
-def base_score(env: GoalEnv) -> Score:
+@final
+class Scoring:
+    """Scores networks by playing their base tasks, at a cost that is bounded in environment steps.
+
+    The number of episodes is the same throughout a training, so that scores can be compared: as
+    many as every iteration could afford if all episodes were as long as the limit allows, from
+    `LEAST_EPISODES` to `MOST_EPISODES` per task.
+    """
+
+    def __init__(self, env: GoalEnv, tasks: Mapping[str, Task], settings: DeepSettings) -> None:
+        """Choose the number of episodes."""
+        self.share = settings.scoring_share
+        limit = env.max_episode_steps or LEARNING_STEPS
+        per_iteration = settings.updates_per_iteration * settings.steps_per_update * self.share
+        affordable = int(per_iteration // (limit * len(tasks)))
+        episodes = min(max(affordable, LEAST_EPISODES), MOST_EPISODES)
+        self.cost = episodes * limit * len(tasks)  # environment steps of one score, at most
+        self._score = base_score(env, episodes)
+
+    def due(self, n_steps: int, n_scores: int) -> bool:
+        """Whether one more score is within the share of the environment steps so far."""
+        return (n_scores + 1) * self.cost <= self.share * n_steps
+
+    def __call__(self, family: NetworkFamily) -> float:
+        """The mean over base tasks."""
+        return self._score(family)
+
+
+def base_score(env: GoalEnv, episodes: int = MOST_EPISODES) -> Score:
     """The mean over base tasks of the score, or of the return if the optimum is unknown."""
 
     def score(family: NetworkFamily) -> float:
         points = []
         for task, values in zip(family.tasks.values(), family.values, strict=True):
-            copies = env.vector(100, task=task)
+            copies = env.vector(min(episodes, 100), task=task)
             try:
                 result = play(
                     task,
                     copies,
                     GreedyPolicy(values),
-                    episodes=200,
+                    episodes=episodes,
                     seed=1,
-                    max_steps=env.max_episode_steps or LIMIT,
+                    max_steps=env.max_episode_steps or LEARNING_STEPS,
                 )
             finally:
                 copies.close()

@@ -1,8 +1,9 @@
 """Universal value function approximators: networks from (state, goal) to Q̄ (Schaul et al. 2015).
 
-Every network takes B states and G goals, both as observations, and yields outputs `[B, G, A, n]`
-for all pairs.  States and goals are encoded once each, so that a batch for all goals costs little
-more than for one.  Our own networks for images are in `cell_networks` and `planning_network`.
+Every network takes B states and G goals, and yields outputs `[B, G, A, n]` for all pairs.  A goal
+is given by an observation, or by a description or a picture of another shape.  States and goals are
+encoded once each, so that a batch for all goals costs little more than for one.  Our own networks
+for images are in `cell_networks`, `planning_network` and `grid_networks`.
 
 **Heads** say what the n outputs of a value mean.  With γ = 1 a network trained on numbers drifts:
 nothing pulls a value back.  So a value is held as a distribution over a fixed row of returns, the
@@ -18,6 +19,7 @@ number per value, and the Huber loss.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import final
 
@@ -39,12 +41,21 @@ class UVFA(nn.Module):
     goal_mean: Tensor
     needs_start = False  # whether it can be trained only after `take_from`
 
-    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
-        """Take inputs of this shape; the means are 0 until `centre` is called."""
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
+    ) -> None:
+        """Take states of this shape; the means are 0 until `centre` is called.
+
+        `goal_shape` is that of a goal, if it is not given by an observation.
+        """
         super().__init__()
         self.sizes = (n_actions, n_outputs)  # outputs per value
         self.register_buffer("state_mean", torch.zeros(shape))
-        self.register_buffer("goal_mean", torch.zeros(shape))
+        self.register_buffer("goal_mean", torch.zeros(goal_shape or shape))
 
     @abstractmethod
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
@@ -73,12 +84,13 @@ class UVFA(nn.Module):
         mine, theirs = type(self).__name__, type(other).__name__
         if mine != theirs:
             raise ValueError(f"cannot start from another kind of network: {theirs}, not {mine}")
-        shapes = [tuple(network.state_mean.shape) for network in (other, self)]
-        if shapes[0] != shapes[1]:
-            raise ValueError(
-                f"cannot start from a network for observations of shape {shapes[0]}; these have "
-                f"shape {shapes[1]}"
-            )
+        for what, mean in (("observations", "state_mean"), ("goals", "goal_mean")):
+            shapes = [tuple(getattr(network, mean).shape) for network in (other, self)]
+            if shapes[0] != shapes[1]:
+                raise ValueError(
+                    f"cannot start from a network for {what} of shape {shapes[0]}; these have "
+                    f"shape {shapes[1]}"
+                )
         (n_actions, n_outputs), (own_actions, own_outputs) = other.sizes, self.sizes
         if n_outputs != own_outputs:
             raise ValueError(
@@ -105,6 +117,58 @@ class UVFA(nn.Module):
         """Set the means of the inputs from examples."""
         self.state_mean.copy_(states.double().mean(0))
         self.goal_mean.copy_(goals.double().mean(0))
+
+
+class ScaledUVFA(UVFA):
+    """A network whose inputs are also scaled, each number by the range that it is seen to have.
+
+    A velocity may be a hundred times smaller than a position, and matter as much.  Bytes are not
+    scaled by examples but to [0, 1].
+    """
+
+    state_scale: Tensor
+    goal_scale: Tensor
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
+    ) -> None:
+        """As `UVFA`; the scales are 1 until `centre` is called."""
+        super().__init__(shape, n_actions, n_outputs, goal_shape)
+        self.register_buffer("state_scale", torch.ones(shape))
+        self.register_buffer("goal_scale", torch.ones(goal_shape or shape))
+
+    def centre(self, states: Tensor, goals: Tensor) -> None:
+        """Set means and scales of the inputs from examples."""
+        super().centre(states, goals)
+        for scale, examples in ((self.state_scale, states), (self.goal_scale, goals)):
+            if examples.dtype != torch.uint8:
+                scale.copy_(_scale(examples.double()))
+
+    def centred_states(self, states: Tensor) -> Tensor:
+        """States as floats, centred and scaled."""
+        return _floats(states, self.state_mean, self.state_scale)
+
+    def centred_goals(self, goals: Tensor) -> Tensor:
+        """Goals as floats, centred and scaled."""
+        return _floats(goals, self.goal_mean, self.goal_scale)
+
+
+def _scale(examples: Tensor) -> Tensor:
+    """A quarter of the range, some two standard deviations; 1 where all examples are the same.
+
+    Of a number that is almost always 0, the standard deviation says less than its range.
+    """
+    scale = (examples.amax(0) - examples.amin(0)) / 4.0
+    rounding = 1e-6 * examples.abs().amax(0)
+    return torch.where(scale > rounding, scale, 1.0)
+
+
+def _floats(inputs: Tensor, mean: Tensor, scale: Tensor) -> Tensor:
+    return (inputs.float() - mean) / (255.0 if inputs.dtype == torch.uint8 else scale)
 
 
 def images(inputs: Tensor, mean: Tensor) -> Tensor:
@@ -145,19 +209,24 @@ class PaperNetwork(UVFA):
 
 
 @final
-class UserNetwork(UVFA):
-    """A module of the user's own, with centred inputs, bytes scaled to [0, 1]."""
+class UserNetwork(ScaledUVFA):
+    """A module of the user's own, with centred and scaled inputs, bytes scaled to [0, 1]."""
 
     def __init__(
-        self, module: nn.Module, shape: tuple[int, ...], n_actions: int, n_outputs: int
+        self,
+        module: nn.Module,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
     ) -> None:
         """Wrap the module."""
-        super().__init__(shape, n_actions, n_outputs)
+        super().__init__(shape, n_actions, n_outputs, goal_shape)
         self.module = module
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
         """The module's outputs, with their shape checked."""
-        outputs = self.module(_floats(states, self.state_mean), _floats(goals, self.goal_mean))
+        outputs = self.module(self.centred_states(states), self.centred_goals(goals))
         expected = (len(states), len(goals), *self.sizes)
         if tuple(outputs.shape) != expected:
             raise ValueError(
@@ -177,30 +246,34 @@ class UserNetwork(UVFA):
             ) from None
 
 
-def _floats(inputs: Tensor, mean: Tensor) -> Tensor:
-    scale = 255.0 if inputs.dtype == torch.uint8 else 1.0
-    return (inputs.float() - mean) / scale
-
-
 @final
-class VectorNetwork(UVFA):
-    """Two hidden layers over state and goal vectors, and over their product."""
+class VectorNetwork(ScaledUVFA):
+    """Two hidden layers over state and goal vectors, and over their product.
+
+    Arrays of more axes are taken as vectors, number by number.
+    """
 
     HIDDEN = 128
 
-    def __init__(self, shape: tuple[int, ...], n_actions: int, n_outputs: int) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        n_actions: int,
+        n_outputs: int,
+        goal_shape: tuple[int, ...] | None = None,
+    ) -> None:
         """Layers for vectors of this length."""
-        super().__init__(shape, n_actions, n_outputs)
-        self.of_state = nn.Linear(shape[0], self.HIDDEN)
-        self.of_goal = nn.Linear(shape[0], self.HIDDEN)
+        super().__init__(shape, n_actions, n_outputs, goal_shape)
+        self.of_state = nn.Linear(math.prod(shape), self.HIDDEN)
+        self.of_goal = nn.Linear(math.prod(goal_shape or shape), self.HIDDEN)
         self.first = nn.Linear(3 * self.HIDDEN, self.HIDDEN)
         self.second = nn.Linear(self.HIDDEN, self.HIDDEN)
         self.last = nn.Linear(self.HIDDEN, n_actions * n_outputs)
 
     def forward(self, states: Tensor, goals: Tensor) -> Tensor:
         """All pairs of states and goals."""
-        state = self.of_state(states.float() - self.state_mean)[:, None]
-        goal = self.of_goal(goals.float() - self.goal_mean)[None]
+        state = self.of_state(self.centred_states(states).flatten(1))[:, None]
+        goal = self.of_goal(self.centred_goals(goals).flatten(1))[None]
         shape = (len(states), len(goals), self.HIDDEN)
         parts = [state.expand(shape), goal.expand(shape), state * goal]
         x = torch.relu(self.first(torch.relu(torch.cat(parts, 2))))
@@ -256,7 +329,13 @@ class Categorical(Head):
         chances = torch.softmax(self._of_best(outputs), -1)
         moved = reward[:, None] + discount * self.atoms.to(outputs.device)
         moved[:, 0] = self.v_min  # "never" stays never, whatever it costs to wait for it
-        return torch.bmm(chances, self._shares(moved))
+        place = (moved.clamp(self.v_min, self.v_max) - self.v_min) / self.spacing
+        below = place.floor().clamp(max=self.n_outputs - 2)
+        upper = (place - below)[:, None]
+        index = below.long()[:, None].expand_as(chances)
+        target = torch.zeros_like(chances)
+        target.scatter_add_(2, index, chances * (1.0 - upper))
+        return target.scatter_add_(2, index + 1, chances * upper)
 
     def certain(self, returns: Tensor) -> Tensor:
         """All mass on one return, or on the two atoms around it."""

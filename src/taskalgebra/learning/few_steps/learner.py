@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -12,7 +13,7 @@ import numpy as np
 from taskalgebra.learning import checkpoint
 from taskalgebra.learning.few_steps.master import ENOUGH_STEPS, Ideas, master
 from taskalgebra.learning.learner import require_shared_absorbing
-from taskalgebra.progress import Event, Listener
+from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.rewards import checked_r_bar_min
@@ -99,7 +100,8 @@ class FewSteps:
             stored = dict(zip(names, tables, strict=True))
             if path is not None:
                 checkpoint.write(path, {**stored, "r_bar_min": np.array(low)}, of)
-            listener(Event("all tasks", 1.0, n_steps=mastery.n_steps, n_goals=space.n_goals))
+            with suppress(StopLearning):  # it is done
+                listener(Event("all tasks", 1.0, n_steps=mastery.n_steps, n_goals=space.n_goals))
         return TableFamily.of(
             space, tasks, [stored[name] for name in names], r_bar_min=low, error_bound=None
         )

@@ -1,0 +1,126 @@
+"""Sparse worlds, against the dense ones that they stand for."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import taskalgebra as ta
+
+
+@st.composite
+def tables(draw):
+    n, n_actions = draw(st.integers(3, 8)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    table = rng.dirichlet(np.full(n, 0.5), (n, n_actions))
+    table[table < 0.02] = 0.0
+    table[..., -1] += 0.1  # so that a goal can be reached
+    table /= table.sum(axis=2, keepdims=True)
+    return table, -rng.integers(0, 5, (n, n_actions)) / 4, rng
+
+
+def same(one, other):
+    for name in ("offset", "successor", "goals", "starts"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    np.testing.assert_allclose(one.probability, other.probability, atol=1e-15)
+    np.testing.assert_allclose(one.step_reward, other.step_reward, atol=1e-15)
+    assert (one.goal_names, one.action_names) == (other.goal_names, other.action_names)
+
+
+@given(tables())
+def test_lists_arrays_and_matrices_make_the_world_of_the_dense_table(made):
+    table, reward, rng = made
+    n, n_actions, _ = table.shape
+    goals = [n - 2, n - 1]
+    dense = ta.from_arrays(table, reward, goals)
+    state, action, successor = np.nonzero(table)
+    p = table[state, action, successor]
+    mixed = rng.permutation(p.size)
+    rows = np.stack((state, action, successor, p), axis=1)[mixed]
+    same(ta.from_outcomes(rows, goals, step_reward=reward), dense)
+    same(ta.from_outcomes(rows.tolist(), goals, step_reward=reward), dense)
+    same(ta.from_outcomes(map(tuple, rows.tolist()), goals, step_reward=reward), dense)
+    split = np.concatenate((rows, rows))  # the same outcome twice is one of twice the probability
+    split[:, 3] /= 2
+    same(ta.from_outcomes(split, goals, step_reward=reward), dense)
+    for kind in (sparse.csr_array, sparse.coo_matrix, sparse.csc_matrix):
+        per_action = [kind(table[:, a]) for a in range(n_actions)]
+        same(ta.from_outcomes(per_action, goals, step_reward=reward), dense)
+        named = {f"a{a}": matrix for a, matrix in enumerate(per_action)}
+        same(ta.from_outcomes(named, {"g0": n - 2, "g1": n - 1}, step_reward=reward), dense)
+    paid = rng.integers(-8, 1, p.size) / 4  # with each outcome
+    expected = np.zeros((n, n_actions))
+    for s, a, r, q in zip(state, action, paid, p, strict=True):
+        expected[s, a] += q * r
+    with_rewards = np.column_stack((state, action, successor, p, paid))[mixed]
+    same(ta.from_outcomes(with_rewards, goals), ta.from_arrays(table, expected, goals))
+
+
+def test_names_and_states_that_occur_nowhere():
+    world = ta.from_outcomes(
+        [(0, "go", 1, 1.0), (0, "stay", 0, 1.0)],
+        {"there": 1},
+        step_reward=-1,
+        action_names=["go", "stay"],
+        starts=[0],
+    )
+    assert world.goal_names == ("there",) and world.action_names == ("go", "stay")
+    assert ta.solve(world, {"there": ["there"]})["there"].actions[0] == 0
+    with pytest.raises(ValueError, match="state 2, action 0 add up to 0"):
+        ta.from_outcomes([(0, 0, 1, 1.0)], [1], step_reward=-1, n_states=3)
+
+
+def test_many_states_need_no_dense_table():
+    n = 200_000
+    line = sparse.csr_array((np.ones(n), (np.arange(n), np.minimum(np.arange(n) + 1, n - 1))))
+    back = sparse.csr_array(
+        (np.ones(n), (np.arange(n), np.maximum(np.arange(n) - 1, 0))), shape=(n, n)
+    )
+    world = ta.from_outcomes({"on": line, "back": back}, {"end": n - 1, "start": 0}, step_reward=-1)
+    assert world.deterministic and world.next_state[5].tolist() == [6, 4]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "change", "message"),
+    [
+        ([(0, 0, 1, 0.5)], {}, "the probabilities of state 0, action 0 add up to 0.5, expected 1"),
+        ([(0, 0, 1, 1.0), (0, 1, 0, 0.2)], {}, "state 0, action 1 add up to 0.2"),
+        ([(0, 0, 1, -1.0), (0, 0, 0, 2.0)], {}, "state 0, action 0 has an outcome with prob"),
+        ([(0, 0, 1)], {}, "outcome 0 is (0, 0, 1), expected (state, action, next state, prob"),
+        ([(0, 0, 1, 1.0), (0, 0, 1, 1.0, 0.0)], {}, "have different lengths"),
+        ([(0, 0.5, 1, 1.0)], {}, "outcome 0 is (0.0, 0.5, 1.0, 1.0); its state, action and next"),
+        ([(-1, 0, 1, 1.0)], {}, "must be whole numbers from 0"),
+        ([(0, 0, 1, np.nan)], {}, "state 0, action 0 has an outcome with probability nan"),
+        ([(0, "go", 1, 1.0)], {}, "outcome 0 has the action 'go'; action_names: give them"),
+        (
+            [(0, "go", 1, 1.0)],
+            {"action_names": ["got", "back"]},
+            "outcome 0 has the action 'go'; action_names: they are got, back",
+        ),
+        ([], {}, "the list of outcomes is empty"),
+        ("go", {}, "outcomes are 'go', expected"),
+        (3, {}, "outcomes are 3, expected"),
+        ([3, 4], {}, "outcome 0 is 3, expected"),
+        ([(0, 0, 1, 1.0)], {"step_reward": None}, "outcomes without rewards need step_reward="),
+        ([(0, 0, 1, 1.0, -1.0)], {}, "these outcomes hold their rewards; leave step_reward out"),
+        ([(0, 0, 1, 1.0)], {"n_states": 1}, "n_states is 1, but state 1 occurs"),
+        ([(0, 0, 1, 1.0)], {"goals": []}, "at least one goal"),
+        ([(0, 0, 1, 1.0)], {"goals": {"a": 1}, "goal_names": ["a"]}, "leave goal_names out"),
+        ([sparse.eye(2), np.eye(2)], {}, "the matrix of action 1 is"),
+        ([sparse.eye(2), sparse.eye(3)], {}, "the matrix of action 1 has shape (3, 3)"),
+        ([sparse.eye(2, 3)], {}, "the matrix of action 0 has shape (2, 3), expected [S, S]"),
+        ([sparse.csr_array((2, 2))], {}, "state 0, action 0 add up to 0"),
+        (
+            {"go": sparse.eye(2)},
+            {"action_names": ["go"]},
+            "actions are given with their names; leave action_names out",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(outcomes, change, message):
+    given = {"goals": [1], "step_reward": -1.0} | change
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        ta.from_outcomes(outcomes, **given)
