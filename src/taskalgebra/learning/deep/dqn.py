@@ -110,8 +110,14 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.network, self.target = (self.new_network().to(self.device) for _ in range(2))
+        if settings.categorical:
+            self.network.expect_lowest(settings.pessimism)
         self.target.load_state_dict(self.network.state_dict())
-        self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
+        self.optimiser = torch.optim.Adam(
+            self.network.parameters(),
+            settings.learning_rate,
+            fused=self.device.type == "cpu",  # a quarter of the time of one kernel per weight
+        )
         self.compact = env if isinstance(env, Compact) else None
         dtype: Any = env.single_observation_space.dtype
         self.like = np.empty((0, *shape), dtype)  # a batch of no observations
