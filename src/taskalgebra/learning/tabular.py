@@ -266,9 +266,8 @@ class _ByPlaying(_Way):
         """A few seeded steps, and what the task pays."""
         rng = np.random.default_rng(0)
         digest = hashlib.sha256(task.goal_reward.tobytes())
-        numbering = self.numbering
-        if numbering is not None:
-            numbering = Numbering(numbering.observations[:0])
+        own = self.numbering
+        numbering = None if own is None else Numbering(own.observations[:0])
         with closing(OneCopy(self.env, task, self.limit, 20_20, numbering=numbering)) as copy:
             copy.reset()
             for _ in range(100):

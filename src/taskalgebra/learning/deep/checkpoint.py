@@ -26,12 +26,13 @@ from taskalgebra import files
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep.dqn import Trainer
 from taskalgebra.learning.deep.family import header_size, put_weights, weights_of
-from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.theory.goal_env import goals_reached
 
 FORMAT = "taskalgebra training 2"
 _REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
 _COUNTERS = ("n_iterations", "n_updates", "n_steps")
+_ADDED = {"directed": False, "scoring_share": 1.0, "device": "auto"}
+"""Settings that earlier files do not name, as they were."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -164,11 +165,11 @@ def resume(path: Path, trainer: Trainer) -> Progress:
     start = record.get("start")
     if trainer.start not in (None, start):
         raise CheckpointError(f"{path} was started from another network; pass that one, or none")
-    started = {**asdict(DeepSettings()), **record["settings"]}  # files may know fewer settings
+    started = {**_ADDED, **record["settings"]}
     for name, value in asdict(trainer.settings).items():
-        if started[name] != value:
+        if started.get(name) != value:
             raise CheckpointError(
-                f"{path} was started with {name} = {started[name]!r}, not {value!r}"
+                f"{path} was started with {name} = {started.get(name)!r}, not {value!r}"
             )
     try:
         return _restore(trainer, arrays, record)

@@ -1,7 +1,7 @@
 """Settings of a training, and three presets; without torch.
 
 `GENERAL` is for any environment.  `FAST` acts at random all the time, which is enough where random
-walks get everywhere, as in Boxman.  `PAPER` has the hyperparameters of the supplement, except for
+walks get everywhere.  `PAPER` has the hyperparameters of the supplement, except for
 what PAPER.md lists.
 """
 
