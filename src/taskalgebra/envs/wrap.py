@@ -14,32 +14,29 @@ the environment: its spaces, its step limit, what a step costs.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from functools import partial
 from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
 from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
+from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
 from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import closest, count, finite, listed, number
+from taskalgebra.validation import count, finite, listed, number
 
 FEW, MANY = 2_000, 20_000
 """Random steps in which goals are looked for: at least, and at most."""
 OF_ENVIRONMENT = "environment"
 AS_OBSERVED = "observation"
-Source = str | EnvSpec | gym.Env[Any, Any] | Callable[..., Any]
 
 
 def wrap(
@@ -97,7 +94,7 @@ def wrap(
             f"the goal just reached, or None; got {goals!r}"
         )
     given = among if among is not None else getattr(goals, "among", None)
-    origin = _Origin(env)
+    origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
         sample, _ = one.reset(seed=0)
@@ -144,7 +141,7 @@ class Wrapped(OpenEnv):
 
     def __init__(
         self,
-        origin: _Origin,
+        origin: Origin,
         rules: Rules,
         *,
         tasks: Mapping[str, Iterable[str | int]],
@@ -216,68 +213,7 @@ class Wrapped(OpenEnv):
         return np.stack([np.asarray(hands.own[int(action)]) for action in actions])
 
 
-class _Origin:
-    """Where copies of an environment come from."""
-
-    def __init__(self, env: Source) -> None:
-        """See what was given."""
-        self.source, self.many = env, False
-        if isinstance(env, VectorEnv):
-            raise TypeError(
-                "a vector environment cannot be copied; give a function of n that makes one: "
-                "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
-            )
-        if isinstance(env, str):
-            try:
-                gym.spec(env)
-            except gym.error.Error as error:
-                names = [str(name) for name in gym.registry]
-                raise ValueError(
-                    f"Gymnasium knows no environment {env!r}{closest(env, names)}; import the "
-                    f"package that registers it, or give a function that makes it ({error})"
-                ) from None
-        elif callable(env) and not isinstance(env, gym.Env):
-            self.many = _takes_a_number(env)
-        elif not isinstance(env, gym.Env | EnvSpec):
-            raise TypeError(
-                f"cannot wrap {env!r}; expected the name of an environment, an environment, or a "
-                f"function that makes one"
-            )
-
-    def one(self, **changes: Any) -> gym.Env[Any, Any]:
-        """One environment, as it is."""
-        source = self.source
-        if isinstance(source, gym.Env):
-            if source.spec is None:
-                _require_none(changes, "an environment that is not registered")
-                return deepcopy(source)
-            source = source.spec
-        if isinstance(source, str | EnvSpec):
-            return gym.make(source, **changes)
-        if self.many:
-            _require_none(changes, "a function of n")
-            vector = self.vector(1)
-            if isinstance(vector.unwrapped, SyncVectorEnv):
-                return vector.unwrapped.envs[0]
-            raise ValueError(
-                "goals must be known before a vector environment is played; give them: "
-                "wrap(..., among=...)"
-            )
-        env = source(**changes)
-        if not isinstance(env, gym.Env):
-            raise TypeError(
-                f"the function returned {env!r}, expected a Gymnasium environment; a function "
-                f"that makes a vector environment takes the number of copies"
-            )
-        return env
-
-    def vector(self, num_envs: int) -> Copies:
-        """A vector environment, if that is what was given."""
-        assert callable(self.source)
-        return self.source(num_envs)  # type: ignore[no-any-return]
-
-
-def _labelled(origin: _Origin, rules: Rules, num_envs: int) -> Copies:
+def _labelled(origin: Origin, rules: Rules, num_envs: int) -> Copies:
     """N copies, played by the rules."""
     if origin.many:
         env = origin.vector(num_envs)
@@ -287,27 +223,6 @@ def _labelled(origin: _Origin, rules: Rules, num_envs: int) -> Copies:
 
 def _vector(makers: list[Callable[[], gym.Env[Any, Any]]]) -> Copies:
     return SyncVectorEnv(makers)
-
-
-def _takes_a_number(function: Callable[..., Any]) -> bool:
-    """Whether a function must be given the number of copies."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:
-        return False
-    return any(
-        each.default is each.empty
-        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-        for each in parameters
-    )
-
-
-def _require_none(changes: Mapping[str, Any], what: str) -> None:
-    if changes:
-        raise ValueError(
-            f"{what} cannot be made with {', '.join(changes)}; make one yourself and give it: "
-            f"agent.play(env)"
-        )
 
 
 def _limit(env: gym.Env[Any, Any], given: int | None) -> int:

@@ -1,0 +1,100 @@
+"""Where copies of somebody's environment come from: a name, a spec, an object, or a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any, final
+
+import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import SyncVectorEnv, VectorEnv
+
+from taskalgebra.validation import closest
+
+Source = str | EnvSpec | gym.Env[Any, Any] | Callable[..., Any]
+Copies = VectorEnv[Any, Any, Any]
+
+
+@final
+class Origin:
+    """Where copies of an environment come from."""
+
+    def __init__(self, env: Source) -> None:
+        """See what was given."""
+        self.source, self.many = env, False
+        if isinstance(env, VectorEnv):
+            raise TypeError(
+                "a vector environment cannot be copied; give a function of n that makes one: "
+                "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
+            )
+        if isinstance(env, str):
+            try:
+                gym.spec(env)
+            except gym.error.Error as error:
+                names = [str(name) for name in gym.registry]
+                raise ValueError(
+                    f"Gymnasium knows no environment {env!r}{closest(env, names)}; import the "
+                    f"package that registers it, or give a function that makes it ({error})"
+                ) from None
+        elif callable(env) and not isinstance(env, gym.Env):
+            self.many = _takes_a_number(env)
+        elif not isinstance(env, gym.Env | EnvSpec):
+            raise TypeError(
+                f"cannot wrap {env!r}; expected the name of an environment, an environment, or a "
+                f"function that makes one"
+            )
+
+    def one(self, **changes: Any) -> gym.Env[Any, Any]:
+        """One environment, as it is."""
+        source = self.source
+        if isinstance(source, gym.Env):
+            if source.spec is None:
+                _require_none(changes, "an environment that is not registered")
+                return deepcopy(source)
+            source = source.spec
+        if isinstance(source, str | EnvSpec):
+            return gym.make(source, **changes)
+        if self.many:
+            _require_none(changes, "a function of n")
+            vector = self.vector(1)
+            if isinstance(vector.unwrapped, SyncVectorEnv):
+                return vector.unwrapped.envs[0]
+            raise ValueError(
+                "goals must be known before a vector environment is played; give them: "
+                "wrap(..., among=...)"
+            )
+        env = source(**changes)
+        if not isinstance(env, gym.Env):
+            raise TypeError(
+                f"the function returned {env!r}, expected a Gymnasium environment; a function "
+                f"that makes a vector environment takes the number of copies"
+            )
+        return env
+
+    def vector(self, num_envs: int) -> Copies:
+        """A vector environment, if that is what was given."""
+        assert callable(self.source)
+        return self.source(num_envs)  # type: ignore[no-any-return]
+
+
+def _takes_a_number(function: Callable[..., Any]) -> bool:
+    """Whether a function must be given the number of copies."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return False
+    return any(
+        each.default is each.empty
+        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in parameters
+    )
+
+
+def _require_none(changes: Mapping[str, Any], what: str) -> None:
+    if changes:
+        raise ValueError(
+            f"{what} cannot be made with {', '.join(changes)}; make one yourself and give it: "
+            f"agent.play(env)"
+        )
