@@ -51,6 +51,29 @@ def test_seeds_differ_from_the_first_weights_on():
     assert fingerprints(one)[0] == fingerprints(one)[1]
 
 
+@pytest.mark.parametrize("name", ["fast", "paper"])
+@pytest.mark.parametrize("boxman", [True, False])
+def test_a_pessimist_takes_goals_to_be_out_of_reach_before_it_has_learned(name, boxman):
+    """The odds of "never" against each other return are e^pessimism times higher."""
+    odds = []
+    for pessimism in (0.0, 6.0):
+        env = boxmen() if boxman else corridors(8)
+        trainer = short_trainer(env, short(name, pessimism=pessimism))
+        seen = torch.from_numpy(np.array(env.reset(seed=0)[0]))
+        chances = torch.softmax(trainer.network(seen, seen[:2]), -1)
+        assert torch.equal(trainer.target(seen, seen[:2]), trainer.network(seen, seen[:2]))
+        odds.append((chances[..., :1] / chances[..., 1:]).detach().numpy())
+    np.testing.assert_allclose(odds[1] / odds[0], math.exp(6.0), rtol=1e-3)
+
+
+def test_values_that_are_numbers_know_no_pessimism():
+    one, two = (
+        short_trainer(corridors(8), short(categorical=False, pessimism=pessimism))
+        for pessimism in (0.0, 6.0)
+    )
+    assert fingerprints(one) == fingerprints(two)
+
+
 def test_the_number_of_threads_is_given_back():
     torch.set_num_threads(1)
     trainer = short_trainer(corridors(8), short(threads=2), 0)

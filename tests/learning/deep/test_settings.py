@@ -40,6 +40,8 @@ BOXMAN = recipes.FAST
         ({"discount": math.nan}, "discount is nan"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0, expected a positive number"),
         ({"spacing": math.inf}, "spacing is inf"),
+        ({"pessimism": -1.0}, "pessimism is -1.0, expected a number, 0 or more"),
+        ({"pessimism": math.inf}, "pessimism is inf"),
         ({"gradient_clip": math.nan}, "gradient_clip is nan"),
         ({"v_min": 0.5}, "v_min = 0.5 is not below v_max = 0.0"),
         ({"v_min": -math.inf}, "v_min is -inf, expected a finite number"),

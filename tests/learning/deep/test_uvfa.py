@@ -197,6 +197,22 @@ def test_an_egocentric_network_takes_images_of_odd_and_unequal_sides():
     assert network(states, states).shape == (2, 2, ACTIONS, ATOMS)
 
 
+@pytest.mark.parametrize("shape", [(84, 84, 3), (37, 61, 3), (36, 36, 1)], ids=str)
+def test_halved_images_are_the_centred_sums_of_two_by_two_pixels(shape):
+    network = made("egocentric", shape)
+    rng = np.random.default_rng(3)
+    states = rng.integers(0, 256, (5, *shape), np.uint8)
+    network.centre(torch.from_numpy(states), torch.from_numpy(states))
+    height, width = shape[0] // 2, shape[1] // 2
+    slow = np.zeros((5, shape[2], height, width))
+    centred = states - states.mean(axis=0)
+    for row in range(height):
+        for column in range(width):
+            square = centred[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+            slow[:, :, row, column] = square.sum(axis=(1, 2)) / 255
+    np.testing.assert_allclose(network.halved(torch.from_numpy(states)), slow, atol=1e-5)
+
+
 def test_vectors_have_one_network_whatever_the_name():
     assert isinstance(made("paper", (7,)), VectorNetwork)
     assert isinstance(made("egocentric", (7,)), VectorNetwork)

@@ -104,8 +104,14 @@ class Trainer:
                 make_network(network, shape, self.n_actions, self.head.n_outputs).to(self.device)
                 for _ in range(2)
             )
+        if settings.categorical:
+            self.network.expect_lowest(settings.pessimism)
         self.target.load_state_dict(self.network.state_dict())
-        self.optimiser = torch.optim.Adam(self.network.parameters(), settings.learning_rate)
+        self.optimiser = torch.optim.Adam(
+            self.network.parameters(),
+            settings.learning_rate,
+            fused=self.device.type == "cpu",  # a quarter of the time of one kernel per weight
+        )
         self.compact = env if isinstance(env, Compact) else None
         if self.compact is None:
             dtype: Any = env.single_observation_space.dtype
