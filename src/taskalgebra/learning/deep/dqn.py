@@ -109,14 +109,7 @@ class Trainer:
         self.new_network = partial(make_network, network, *sizes)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-<<<<<<< HEAD
             self.network, self.target = (self.new_network().to(self.device) for _ in range(2))
-=======
-            self.network, self.target = (
-                make_network(network, shape, self.n_actions, self.head.n_outputs).to(self.device)
-                for _ in range(2)
-            )
->>>>>>> h-speed
         if settings.categorical:
             self.network.expect_lowest(settings.pessimism)
         self.target.load_state_dict(self.network.state_dict())

@@ -119,13 +119,10 @@ class DeepSettings:
                 continue
             if not number(value, name, "a positive number") > 0.0:
                 raise ValueError(f"{name} is {value!r}, expected a positive number")
-<<<<<<< HEAD
         if self.device not in ("auto", "cpu") and not re.fullmatch(
             r"cuda(:\d+)?", str(self.device)
         ):
             raise ValueError(f'device is {self.device!r}, expected "cpu", "cuda" or "auto"')
-=======
->>>>>>> h-speed
         number(self.pessimism, "pessimism", "a number, 0 or more", least=0.0)
         ends = [n for n in ("v_min", "v_max") if getattr(self, n) is not None]
         low, *high = [number(getattr(self, name), name) for name in ends] or [0.0]

@@ -113,12 +113,9 @@ class UVFA(nn.Module):
             ValueError: what the network was started from does not suit this world.
         """
 
-<<<<<<< HEAD
     def watch(self, states: Tensor, next_states: Tensor, over: Tensor) -> None:
         """Find out, before training, what the network needs to know of a world from some steps."""
 
-=======
->>>>>>> h-speed
     def expect_lowest(self, by: float) -> None:
         """Add this to the first output of every value, in the bias of the layer `last`, if any."""
         last = getattr(self, "last", None)
