@@ -187,7 +187,7 @@ def test_loading_checks_the_model(td3, dqn, tmp_path):
         ta.load(tmp_path / "skills", model=other)
     with pytest.raises(ta.StoreError, match=r"pass it: load\(path, model=model\)"):
         ta.load(tmp_path / "skills")
-    with pytest.raises(TypeError, match="TD3.load"):
+    with pytest.raises(TypeError, match=r"TD3\.load"):
         ta.load(tmp_path / "skills", model="model.zip")
     with pytest.raises(ValueError, match="without reach="):
         ta.load(tmp_path / "skills", model=td3, reach=ta.from_sb3(td3, PLACES))
@@ -403,7 +403,7 @@ def test_wrong_uses_are_told_in_a_sentence(td3, case):
 
 
 def test_models_that_know_no_goals_or_no_values_of_actions_are_refused(td3, monkeypatch):
-    with pytest.raises(TypeError, match="PPO has no critic that values actions.*from_policy"):
+    with pytest.raises(TypeError, match=r"PPO has no critic that values actions.*from_policy"):
         ta.from_sb3(PPO("MultiInputPolicy", Point(), device="cpu", n_steps=64), PLACES)
     with pytest.raises(ValueError, match="without a desired_goal"):
         ta.from_sb3(DQN("MlpPolicy", "CartPole-v1", buffer_size=10, device="cpu"), PLACES)
