@@ -236,7 +236,7 @@ class _Told(Policy):
 
 def _steps_in(world: Grid, at, closed, cell) -> float:
     """Steps on the shortest way through a grid, past closed cells; breadth first."""
-    start = tuple(round(x) for x in (np.asarray(at) + 1) * (world.size - 1) / 2)
+    start = tuple(round(float(x)) for x in (np.asarray(at) + 1) * (world.size - 1) / 2)
     seen, queue = {start: 0}, deque([start])
     while queue:
         here = queue.popleft()
