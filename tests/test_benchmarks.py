@@ -81,3 +81,20 @@ def test_boxman_with_pygame_is_the_same_game(monkeypatch):
                 world.reset(options={"code": start})
     seen = [game.reset(np.random.default_rng(5)) for game in games]
     assert np.array_equal(*seen)
+
+
+def test_learning_boxman_is_judged_on_all_goal_sets(monkeypatch, capsys):
+    import boxman_learning
+
+    tiny = {"n_updates": 4, "updates_per_iteration": 4, "learning_starts": 3200, "threads": 1}
+    found = boxman_learning.learned("fixed", 0, **tiny)
+    assert found.scores.shape == (63,)
+    assert 3200 <= found.steps <= 3200 + 4 * 40 + 64
+    assert 0.0 <= found.optimal < 1.0
+    perfect = boxman_learning.Learned(1.0, 1.0, 1000, np.ones(63), 1.0)
+    for made, code in ((found, 1), (perfect, 0)):
+        monkeypatch.setattr(boxman_learning, "learned", lambda *_, made=made, **__: made)
+        with pytest.raises(SystemExit) as stop:
+            boxman_learning.main(["--layout", "fixed"])
+        assert stop.value.code == code
+    assert "seed 2: share of optimal episodes" in capsys.readouterr().out

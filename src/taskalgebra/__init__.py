@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taskalgebra.envs.boxman.env import Boxman as Boxman
     from taskalgebra.envs.check import check_env as check_env
+    from taskalgebra.envs.explore import Explored as Explored
+    from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.map_file import from_file as from_file
@@ -48,10 +50,13 @@ if TYPE_CHECKING:
     from taskalgebra.progress import Event as Event
     from taskalgebra.progress import StopLearning as StopLearning
     from taskalgebra.skills.agent import Agent as Agent
+    from taskalgebra.skills.foreign import from_policy as from_policy
+    from taskalgebra.skills.foreign import from_values as from_values
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
     from taskalgebra.skills.making import load as load
     from taskalgebra.skills.making import solve as solve
+    from taskalgebra.skills.sb3 import from_sb3 as from_sb3
     from taskalgebra.skills.skills import Skills as Skills
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
     from taskalgebra.theory.goal_env import GoalEnv as GoalEnv
     from taskalgebra.theory.policy import Policy as Policy
     from taskalgebra.theory.reach import DirectedReach as DirectedReach
+    from taskalgebra.theory.reach import OfferedReach as OfferedReach
     from taskalgebra.theory.reach import Reach as Reach
     from taskalgebra.theory.tables import TabularQ as TabularQ
     from taskalgebra.theory.tasks import Task as Task
@@ -81,6 +87,7 @@ __version__ = "0.2.0"
 _HOME = {
     "envs.boxman.env": ("Boxman",),
     "envs.check": ("check_env",),
+    "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
     "envs.map_file": ("from_file",),
@@ -105,14 +112,16 @@ _HOME = {
     "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event", "StopLearning"),
     "skills.agent": ("Agent",),
+    "skills.foreign": ("from_policy", "from_values"),
     "skills.making": ("from_reach", "learn", "load", "solve"),
+    "skills.sb3": ("from_sb3",),
     "skills.skills": ("Skills",),
     "theory.findings": ("AssumptionReport", "Finding"),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),
     "theory.policy": ("Policy",),
-    "theory.reach": ("DirectedReach", "Reach"),
+    "theory.reach": ("DirectedReach", "OfferedReach", "Reach"),
     "theory.tables": ("TabularQ",),
     "theory.tasks": ("Task", "TaskSpace"),
     "theory.values": ("ExtendedQ", "GoalSetQ"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TORCH = "torch==2.13.0"
 """The constraint of `constraints.txt`: a small build for CPUs."""
-WITH_TORCH = frozenset({"all", "bench", "deep", "docs", "tensorboard", "test"})
+WITH_TORCH = frozenset({"all", "bench", "deep", "docs", "sb3", "tensorboard", "test"})
 """The extras that install torch."""
 
 

@@ -370,7 +370,7 @@ def test_a_goal_that_was_not_named_is_said_when_it_is_met():
 def test_another_environment_is_not_attached():
     with pytest.raises(ValueError, match="give an environment of the same kind"):
         planned()["top"].play(gym.make("CartPole-v1"))
-    with pytest.raises(TypeError, match="plays no other environments"):
+    with pytest.raises(TypeError, match="was not taken from an environment"):
         ta.solve(ta.FourRooms())["top"].play(gym.make("CartPole-v1"))
 
 
@@ -416,3 +416,30 @@ def test_steps_end_in_the_last_observation_of_an_episode_in_every_mode(mode):
         ends += int((step.goals >= 0).sum())
         before = np.array(step.observations)
     assert ends > 10
+
+
+def test_copies_that_reset_at_once_are_cut_off_and_learned_from_alike():
+    """A limit of 5 steps: episodes have at most 5, and each ends in its own last observation."""
+
+    def make(n):
+        mode = AutoresetMode.SAME_STEP
+        return SyncVectorEnv([lambda: Square("discrete")] * n, autoreset_mode=mode)
+
+    found = ta.wrap(make, goals=corner, among=CORNERS, actions=MOVES)
+    copies = found.vector(4, task=found.tasks["top"], max_episode_steps=5)
+    rng, lengths, length = np.random.default_rng(1), [], np.zeros(4, int)
+    observations, _ = copies.reset(seed=0)
+    before = np.array(observations)
+    for step in islice(rollout(copies, observations, lambda _: rng.integers(0, 4, 4)), 300):
+        length += 1
+        for i in range(4):
+            row, column = divmod(int(before[i]), SIZE)
+            up, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[step.actions[i]]
+            expected = np.clip(row + up, 0, 4) * SIZE + np.clip(column + right, 0, 4)
+            assert step.next_observations[i] == expected
+            if step.ended[i]:
+                assert 1 <= step.observations[i] // SIZE <= 3  # where episodes begin
+        lengths += length[step.ended].tolist()
+        length[step.ended] = 0
+        before = np.array(step.observations)
+    assert max(lengths) == 5 and len(set(lengths)) > 1

@@ -38,6 +38,11 @@ class Episodes:
         self.ended[:] = False
         self._elapsed[:] = 0
 
+    def begin_at_once(self, begun: BoolArray) -> None:
+        """Begin these episodes: their next step counts."""
+        self.ended[begun] = False
+        self._elapsed[begun] = 0
+
     def advance(self, over: BoolArray) -> BoolArray:
         """Count a step after which these episodes are over; [N], which are too long."""
         late = np.empty_like(over)

@@ -49,13 +49,17 @@ class Rules:
     def goal(self, observation: Any, info: Mapping[str, Any], env: Any, terminated: bool) -> int:
         """The number of the goal just reached, or −1.
 
+        A label may have a method `goes_on(observation)`, which says of an end that names no goal
+        that the episode goes on: the environment had a goal of its own there.
+
         Raises:
             ValueError: the episode ended, and the label does not say where.
         """
         given = self.label(observation, info, env)
         if given is not None:
             return self.goals.number(given)
-        if not terminated:
+        goes_on = getattr(self.label, "goes_on", None)
+        if not terminated or (goes_on is not None and goes_on(observation)):
             return NO_GOAL
         if self.elsewhere is None:
             raise ValueError(
@@ -148,6 +152,11 @@ class LabelledVector(VectorWrapper):
         for i in map(int, np.flatnonzero(~begins)):
             last[i], info = self._last(each[i], infos, i, bool(ended[i] | truncated[i]))
             goals[i] = rules.goal(last[i], info, self._copy(i), bool(ended[i]))
+            if ended[i] and goals[i] == NO_GOAL:
+                raise ValueError(
+                    "this vector environment ends episodes in goals of its own and starts new "
+                    "ones; give one environment, which goes on: agent.play(env)"
+                )
         if rules.step_reward is not None:
             rewards[~begins] = rules.step_reward
         rewards[begins] = 0.0

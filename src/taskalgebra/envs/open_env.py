@@ -24,6 +24,7 @@ from typing import Any, final
 import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray
@@ -139,11 +140,13 @@ class PaysTask(VectorWrapper):
         self.task = task
         resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)  # one by one
         mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-        if resettable and max_episode_steps is not None and mode != AutoresetMode.NEXT_STEP:
+        if resettable and max_episode_steps is not None and mode == AutoresetMode.DISABLED:
             raise ValueError(
                 f"episodes can be cut off after max_episode_steps only with autoreset_mode "
-                f"NEXT_STEP, got {mode}; make the copies with it, or give the environment a limit"
+                f"NEXT_STEP or SAME_STEP, got {mode}; make the copies with one of them, or give "
+                f"the environment a limit"
             )
+        self._at_once = mode == AutoresetMode.SAME_STEP
         self._episodes = Episodes(self.num_envs, max_episode_steps if resettable else None)
         self._cut = np.zeros(self.num_envs, np.bool_)  # too long, to be reset by hand
         self.goal_without_end = False  # whether a goal came on a step that did not terminate
@@ -175,7 +178,23 @@ class PaysTask(VectorWrapper):
         self._cut = self._episodes.advance(over) & ~over
         truncated = truncated | self._cut
         infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
+        if self._at_once:
+            observations = self._begin_at_once(observations, infos, over)
         return observations, rewards, terminated, truncated, infos
+
+    def _begin_at_once(self, observations: Any, infos: dict[str, Any], over: BoolArray) -> Any:
+        """Reset copies that were cut off, in the step that cut them off."""
+        cut, self._cut = self._cut, np.zeros_like(self._cut)
+        self._episodes.begin_at_once(over | cut)
+        if not cut.any():
+            return observations
+        final = np.array(infos.get("final_obs", [None] * self.num_envs), object)
+        each = list(iterate(self.env.observation_space, observations))
+        last = np.empty(self.num_envs, object)
+        for i in range(self.num_envs):
+            last[i] = np.array(each[i]) if cut[i] else final[i]
+        infos["final_obs"] = last
+        return self.env.reset(options={"reset_mask": cut})[0]
 
 
 def _names_goal(infos: Mapping[str, Any], where: BoolArray) -> bool:

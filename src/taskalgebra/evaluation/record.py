@@ -65,7 +65,7 @@ class Evaluation:
 
     def __str__(self) -> str:
         """One line with the figures."""
-        many = f"{self.unfinished / self.episodes:.1%}" if self.exact else self.unfinished
+        many = f"{100 * self.unfinished / self.episodes:.1f} %" if self.exact else self.unfinished
         cut = f", {many} cut off" if self.unfinished else ""
         known = not np.isnan(self.optimal_return)
         played = "exact" if self.exact else f"{self.episodes} episodes"

@@ -239,7 +239,7 @@ class _ByPlaying(_Way):
         observations, actions = env.observation_space, env.action_space
         if not isinstance(actions, Discrete):
             raise ValueError(
-                f"tables need numbered actions, Discrete, and this environment has {actions}; "
+                f"tables need numbered actions, Discrete, got {actions}; "
                 f"ta.wrap(env, goals=label, actions={{name: action}}) makes a few of them"
             )
         if isinstance(observations, Discrete):

@@ -17,7 +17,7 @@ from typing import final
 
 from taskalgebra import files
 from taskalgebra.extras import missing
-from taskalgebra.paper.results.record import Result, load
+from taskalgebra.paper.results.record import Result, Table, load
 from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
@@ -126,9 +126,8 @@ def _save(shown: Shown, directory: Path) -> None:
         "bar": world.bar,
         "ok": shown.ok,
     }
-    Result.of_rows(world.name, config, COLUMNS, [astuple(one) for one in shown.judged]).save(
-        directory
-    )
+    rows = Table.of_rows(COLUMNS, [astuple(one) for one in shown.judged])
+    Result(world.name, config, {world.name: rows}).save(directory)
 
 
 def _kept(world: World, directory: Path) -> Shown | None:

@@ -21,7 +21,7 @@ from taskalgebra.learning.tabular import QLearning
 from taskalgebra.planning.exact import plan
 from taskalgebra.planning.horizon import plan_horizon
 from taskalgebra.progress import Listener, Meter, require_listener, silent
-from taskalgebra.skills import SHIPPED_AT, store
+from taskalgebra.skills import SHIPPED_AT, sb3, store
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
@@ -196,22 +196,26 @@ def _fit(reach: Reach, env: GoalEnv) -> None:
 
 def load(
     path: str | Path,
-    env: Playable | None = None,
+    env: Any = None,
     *,
     network: Any = None,
-    reach: Reach | None = None,
+    reach: Reach | Skills | None = None,
+    model: Any = None,
 ) -> Skills:
     """Read skills that `Skills.save` wrote, or skills that come with the library.
 
     Args:
         path: a directory, or the name of skills that come with the library, which
             `taskalgebra list skills` shows.
-        env: the environment to act in, if it is not one of the library's own.
+        env: the environment to act in, a `GoalEnv`, if it is not one of the library's own.
         network: the callable that makes your own networks, as given to `DeepQ`.
-        reach: your own agent, as given to `from_reach`.
+        reach: your own agent, as given to `from_reach`; or skills made of it again, as
+            `from_values` and `from_policy` do.
+        model: the very model that was given to `from_sb3`.  The environment is then by default the
+            model's own, else as for `from_sb3`.
 
     Raises:
-        StoreError: there are no skills, or they cannot be read.
+        StoreError: there are no skills, or they cannot be read; or the model is another one.
     """
     if not str(path):
         raise StoreError("the path is empty; give a directory with skills")
@@ -226,7 +230,15 @@ def load(
                 f"{listed(shipped)}{closest(str(path), shipped)}"
             )
         directory = SHIPPED_AT / str(path)
-    found = None if env is None else environment(env, "act in")
+    if isinstance(reach, Skills):
+        reach = getattr(reach.family, "reach", None)
+    found: GoalEnv | None
+    if model is not None:
+        if reach is not None or network is not None:
+            raise ValueError("give model= without reach= and network=: the model is all of it")
+        reach, found = sb3.again(model, store.model_of(directory), env)
+    else:
+        found = None if env is None else environment(env, "act in")
     given = {"network": network, "reach": reach}
     own = {name: value for name, value in given.items() if value is not None}
     family, made = store.read(directory, found, **own)

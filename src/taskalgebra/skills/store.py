@@ -293,8 +293,25 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
+def model_of(path: Path) -> dict[str, Any]:
+    """What saved skills hold of the model that others trained.
+
+    Raises:
+        StoreError: they are not of such a model.
+    """
+    kept = manifest(path).get("model")
+    if not isinstance(kept, dict):
+        raise StoreError(f"{path} holds skills that need no model; leave out model=")
+    return kept
+
+
 def _check_own(path: Path, format: str, words: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     if format == ReachFamily.FORMAT:
+        if "model" in words and "reach" not in own:
+            raise StoreError(
+                f"{path} holds skills of a model that others trained, which is not saved with "
+                f"them; load it yourself, and pass it: load(path, model=model)"
+            )
         if not isinstance(own.get("reach"), Reach):
             raise StoreError(
                 f"{path} holds skills whose reach is code of your own, {words['reach']!r}; pass "

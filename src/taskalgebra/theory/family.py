@@ -19,8 +19,8 @@ from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.numbering import Numbering
-from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, Policy
-from taskalgebra.theory.reach import DirectedReach, Reach, ReachBounds, ReachQ
+from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, OfferedPolicy, Policy
+from taskalgebra.theory.reach import DirectedReach, OfferedReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
@@ -168,11 +168,19 @@ class ReachFamily(Family):
         """Greedy over actions, or over goals if the reach has no values of actions."""
         if isinstance(self.reach, DirectedReach):
             return DirectedPolicy(values, self.reach)
+        if isinstance(self.reach, OfferedReach):
+            return OfferedPolicy(values, self.reach)
         return GreedyPolicy(values)
 
     def pack(self) -> Packed:
-        """Only the name of the reach: its code is the user's, and is passed again on loading."""
-        return {"reach": type(self.reach).__name__}, {}
+        """The name of the reach and what it keeps: the code, or the model, is passed again."""
+        kept = {} if self.reach.kept is None else {"model": dict(self.reach.kept)}
+        for name, value in kept.get("model", {}).items():
+            if callable(value):
+                raise ValueError(
+                    f"{name}= is a function of your own, which a file cannot hold; give a number"
+                )
+        return {"reach": type(self.reach).__name__, **kept}, {}
 
 
 def _goals_met(reach: Reach, n_goals: int) -> BoolArray:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
-from taskalgebra.theory.reach import DirectedReach
+from taskalgebra.theory.reach import DirectedReach, OfferedReach
 from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.validation import checked_actions
@@ -164,3 +164,29 @@ class DirectedPolicy(Policy):
         order = np.concatenate([where for where, _ in parts])
         found: NDArray[Any] = np.concatenate([actions for _, actions in parts])
         return found[np.argsort(order)]
+
+
+@final
+class OfferedPolicy(Policy):
+    """Greedy over the actions that a reach offers: argmax_a max_g Q̄(s, g, a), the action itself."""
+
+    def __init__(self, values: ExtendedQ, reach: OfferedReach) -> None:
+        """Take the values `[B, G, A]` of a task, and the reach that offers the actions."""
+        self.values, self.reach = values, reach
+        self.observation_ndim = reach.observation_ndim
+
+    def actions(self, observations: Any) -> NDArray[Any]:
+        """The best action on offer in each observation."""
+        q_bar = self.values.q_bar(observations)
+        offers = np.asarray(self.reach.offers(observations))
+        if offers.ndim < 2 or offers.shape[:2] != (len(q_bar), q_bar.shape[-1]):
+            raise ValueError(
+                f"{type(self.reach).__name__}.offers gave an array of shape {offers.shape}, "
+                f"expected {[len(q_bar), q_bar.shape[-1], '...']}: for each observation the "
+                f"actions whose values `returns` gives"
+            )
+        best = greedy(q_bar, self.values.space.reward_scale)
+        chosen: NDArray[Any] = offers[np.arange(len(best)), best]
+        if chosen.ndim == 1 and chosen.dtype.kind in "iu":
+            checked_actions(chosen, len(best), self.values.space.action_names)
+        return chosen

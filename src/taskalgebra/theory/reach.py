@@ -6,9 +6,11 @@ The left term, the return from s up to the goal g, is planned or learned once an
 the task.  The right term is the task and does not depend on the world.  A `Reach` is the left term:
 the planner's returns, a network, or a user's own function; `ReachQ` adds the task.
 
-Users can write two kinds:
+Users can write three kinds:
 
 - `Reach`, with an action axis: a critic `returns(observations) → [B, G, A]`.
+- `OfferedReach`, a critic of actions that are not numbered: `offers(observations) → [B, A, ...]`,
+  the actions to choose from in each observation, and `returns → [B, G, A]`, what each is worth.
 - `DirectedReach`, without: `values(observations) → [B, G]` and `act(observations, goal)`, for
   actor–critic agents and scripted skills.  By Lemma 2 the way to a goal is the same for all tasks,
   so a task only has to choose the goal.
@@ -17,6 +19,7 @@ Users can write two kinds:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -37,6 +40,9 @@ class Reach(ABC):
     """Axes of one observation: 0 for the number of a state, 1 for a vector, 3 for an image."""
     met: BoolArray | None = None
     """[G], the goals that were met in learning; None for all.  It knows no way to the others."""
+    kept: Mapping[str, Any] | None = None
+    """What saved skills hold of an agent whose model is not saved: its digest, the goals as it
+    knows them.  None for code of the user's own, of which only the name is saved."""
 
     @abstractmethod
     def returns(self, observations: Any) -> ArrayLike:
@@ -89,6 +95,18 @@ class DirectedReach(Reach):
         return values[..., None]
 
 
+class OfferedReach(Reach):
+    """Has values of a few actions in every observation, such as a critic of continuous actions.
+
+    The actions on offer may differ between observations, and are the environment's own: those of a
+    goal-conditioned policy towards each goal, for example, so that A = G.
+    """
+
+    @abstractmethod
+    def offers(self, observations: Any) -> NDArray[Any]:
+        """The environment's own actions to choose from, `[B, A, ...]`, ordered as in `returns`."""
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ReachQ(ExtendedQ):
@@ -104,6 +122,8 @@ class ReachQ(ExtendedQ):
 
     def _q_bar(self, sight: Sight) -> Array:
         q_bar = self.reach.q_bar(sight, self.goal_reward)
+        if isinstance(self.reach, OfferedReach):
+            return q_bar
         n_actions = 1 if isinstance(self.reach, DirectedReach) else self.space.n_actions
         if q_bar.shape[-1] != n_actions:
             raise ValueError(

@@ -14,7 +14,7 @@ import taskalgebra as ta
 from deep_worlds import digest, short, short_trainer, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
-from taskalgebra.envs.boxman.recipes import FAST
+from taskalgebra.envs.boxman.recipes import SHIPPED
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep import checkpoint, networks
 from taskalgebra.learning.deep import training as deep
@@ -351,7 +351,7 @@ def trained(sight):
     """The task square by touch, in the game of the paper."""
     world = Boxman(layout="random", collect="touch")
     changes = {"n_updates": 700, "updates_per_iteration": 700, "learning_rate": 4e-3, "tau": 0.1}
-    settings = replace(FAST.settings, threads=1, **changes)
+    settings = replace(SHIPPED.settings, threads=1, **changes)
     tasks = {"square": world.tasks["square"]}
     family, _ = deep.train(
         world, tasks, networks.planning, settings, start=sight, score=lambda _: 0.0

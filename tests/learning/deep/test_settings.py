@@ -41,6 +41,8 @@ BOXMAN = recipes.FAST
         ({"discount": math.nan}, "discount is nan"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0, expected a positive number"),
         ({"spacing": math.inf}, "spacing is inf"),
+        ({"pessimism": -1.0}, "pessimism is -1.0, expected a number, 0 or more"),
+        ({"pessimism": math.inf}, "pessimism is inf"),
         ({"gradient_clip": math.nan}, "gradient_clip is nan"),
         ({"v_min": 0.5}, "v_min = 0.5 is not below v_max = 0.0"),
         ({"v_min": -math.inf}, "v_min is -inf, expected a finite number"),
@@ -85,6 +87,16 @@ def test_boxman_has_numbers_of_its_own():
     assert (papers.returns, papers.max_episode_steps) == ((-2.0, 2.0, 0.1), 50)
     assert recipes.PAPER.network is networks.paper
     assert small_boxman().learner is recipes.FAST
+    assert small_boxman(layout="random").learner is recipes.RANDOM
+    assert small_boxman(layout="random", collect="touch").learner is recipes.SHIPPED
+
+
+@pytest.mark.parametrize(("learner", "most"), [(recipes.FAST, 60_000), (recipes.RANDOM, 200_000)])
+def test_learning_boxman_takes_few_steps(learner, most):
+    settings = learner.settings
+    n_steps = settings.learning_starts + settings.n_updates * settings.steps_per_update
+    assert n_steps + settings.n_envs <= most
+    assert settings.returns == recipes.SHIPPED.settings.returns
 
 
 # What an environment decides

@@ -197,6 +197,68 @@ def test_an_egocentric_network_takes_images_of_odd_and_unequal_sides():
     assert network(states, states).shape == (2, 2, ACTIONS, ATOMS)
 
 
+@pytest.mark.parametrize("shape", [(84, 84, 3), (37, 61, 3), (36, 36, 1)], ids=str)
+def test_halved_images_are_the_centred_sums_of_two_by_two_pixels(shape):
+    network = made("egocentric", shape)
+    rng = np.random.default_rng(3)
+    states = rng.integers(0, 256, (5, *shape), np.uint8)
+    network.centre(torch.from_numpy(states), torch.from_numpy(states))
+    height, width = shape[0] // 2, shape[1] // 2
+    slow = np.zeros((5, shape[2], height, width))
+    centred = states - states.mean(axis=0)
+    for row in range(height):
+        for column in range(width):
+            square = centred[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+            slow[:, :, row, column] = square.sum(axis=(1, 2)) / 255
+    np.testing.assert_allclose(network.halved(torch.from_numpy(states)), slow, atol=1e-5)
+
+
+def test_the_agent_is_found_by_what_changes_when_it_acts():
+    """A dot that steps over a board of squares in all colours, and nothing said of rewards."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    network = made("egocentric", (44, 44, 3))
+
+    def drawn(boards, places):
+        seen = np.repeat(np.repeat(boards, 8, 1), 8, 2)
+        seen = np.pad(seen, ((0, 0), (2, 2), (2, 2), (0, 0)))
+        for image, (row, column) in zip(seen, places, strict=True):
+            image[8 * row + 5 : 8 * row + 8, 8 * column + 5 : 8 * column + 8] = (250, 90, 10)
+        return torch.from_numpy(seen)
+
+    def batch(n):
+        boards = np.where(rng.random((n, 5, 5, 1)) < 0.3, rng.integers(0, 200, (n, 5, 5, 3)), 30)
+        here = rng.integers(0, 5, (n, 2))
+        move = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])[rng.integers(0, 4, n)]
+        there = np.clip(here + move, 0, 4)
+        boards = boards.astype(np.uint8)
+        return drawn(boards, here), drawn(boards, there), here
+
+    optimiser = torch.optim.Adam(network.parameters(), 2e-3)
+    for _ in range(150):
+        now, after, _ = batch(64)
+        optimiser.zero_grad()
+        ends = torch.zeros(64, dtype=torch.bool)
+        network.model_loss(now, torch.zeros(64), after, ends).backward()
+        optimiser.step()
+    now, _, here = batch(200)
+    found = network.like_agent(torch.relu(network.cells(network.halved(now)))).argmax(1)
+    assert (found.numpy() == here @ (5, 1)).mean() >= 0.97
+
+
+def test_steps_that_change_nothing_or_everything_tell_nothing_of_the_agent():
+    network = made("egocentric", (60, 60, 3))
+    network.centre(images(8, 60), images(3, 60))
+    states, others = images(8, 60), images(8, 60, 5)
+    actions, on = torch.zeros(8), torch.zeros(8, dtype=torch.bool)
+    assert network.model_loss(states, actions, states, on) == 0.0
+    assert network.model_loss(states, actions, others, on) == 0.0
+    moved = states.clone()
+    moved[:, 20:24, 20:24] = 255 - moved[:, 20:24, 20:24]
+    assert network.model_loss(states, actions, moved, on) > 0.0
+    assert network.model_loss(states, actions, moved, ~on) == 0.0  # the episode was over
+
+
 def test_vectors_have_one_network_whatever_the_name():
     assert isinstance(made("paper", (7,)), VectorNetwork)
     assert isinstance(made("egocentric", (7,)), VectorNetwork)

@@ -253,7 +253,8 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         """Our own settings for this game."""
         from taskalgebra.envs.boxman.recipes import fast_for
 
-        return fast_for(int(self.board.distance.max()))
+        longest, random = int(self.board.distance.max()), self.layout == RANDOM
+        return fast_for(longest, random=random, by_touch=self.by_touch)
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout:
         """The layout of the game with this seed; by touch, as a task leaves it."""

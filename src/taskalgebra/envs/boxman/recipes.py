@@ -11,7 +11,7 @@ from taskalgebra.learning.deep.learner import DeepQ
 
 TRAINING_STEPS = 50
 """Steps after which an episode of training is truncated."""
-FAST = DeepQ(
+SHIPPED = DeepQ(
     networks.egocentric,
     settings=settings.FAST,
     v_min=-2.3,
@@ -19,14 +19,30 @@ FAST = DeepQ(
     spacing=0.1,
     max_episode_steps=TRAINING_STEPS,
 )
-"""Our own.  A step costs 0.1; paths of 23 steps or more are not told apart."""
-FAR = 23  # steps from which on, with `FAST`, all ways are the same
+"""With which the shipped skills were trained.  A step costs 0.1; paths of 23 steps or more are not
+told apart."""
+FAST = SHIPPED.changed(
+    n_updates=700,
+    updates_per_iteration=100,
+    steps_per_update=40.0,
+    learning_starts=6_400,
+    learning_rate=2e-3,
+    tau=0.05,
+    pessimism=6.0,
+)
+"""Our own, for a fixed layout: 34,400 steps."""
+RANDOM = FAST.changed(
+    n_updates=7_000, updates_per_iteration=500, steps_per_update=27.0, max_episode_steps=20
+)
+"""Our own, for random layouts: 195,400 steps, in short episodes, so that many layouts are seen."""
+FAR = 23  # steps from which on, with these, all ways are the same
 
 
-def fast_for(longest: int) -> DeepQ:
+def fast_for(longest: int, *, random: bool = False, by_touch: bool = False) -> DeepQ:
     """Our own settings for a board whose longest way has this many moves."""
     n_steps = longest + 2  # a pick-up, and one more that stands for never
-    return FAST if n_steps <= FAR else FAST.changed(v_min=-round(0.1 * n_steps, 1))
+    learner = SHIPPED if by_touch else RANDOM if random else FAST
+    return learner if n_steps <= FAR else learner.changed(v_min=-round(0.1 * n_steps, 1))
 
 
 PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINING_STEPS)
@@ -34,7 +50,7 @@ PAPER = DeepQ.paper(v_min=-2.0, v_max=2.0, spacing=0.1, max_episode_steps=TRAINI
 
 
 def _fast(network: networks.Network = networks.egocentric, **changes: Any) -> DeepQ:
-    return DeepQ(network, settings=FAST.settings, threads=1, **changes)
+    return DeepQ(network, settings=SHIPPED.settings, threads=1, **changes)
 
 
 _recipe = partial(Recipe, paper=PAPER)

@@ -86,13 +86,15 @@ class CellNetwork(UVFA):
 class EgocentricNetwork(CellNetwork):
     """Sees the goal from where the agent stands.
 
-    1. A softmax over cells says where the agent stands.
+    1. A softmax over cells says where the agent stands; it is also trained to find what changes
+       when the agent acts (`model_loss`), long before rewards tell where to look.
     2. All maps are also shifted to have the agent in the middle: relative to it, the path to a goal
        is much the same wherever the two are.
     3. Two hidden layers take all maps, those of the state and those of the goal added.
     """
 
     HIDDEN = 256
+    MOST_CHANGED = 0.25  # the share of cells that a step of the agent changes is less
 
     def __init__(
         self,
@@ -122,7 +124,7 @@ class EgocentricNetwork(CellNetwork):
         n_states, n_goals = len(states), len(goals)
         cells = self.cells(self.halved(states))
         active = torch.relu(cells)
-        place = torch.softmax(3.0 * self.like_agent(active), 1)  # [B, cells]
+        place = self._place(active)
         own = self.maps(active).flatten(2)  # [B, maps, cells]
         where = self.like_goals(cells, goals)
         around = self._seen_from(place, torch.cat([own, where], 1))
@@ -134,6 +136,33 @@ class EgocentricNetwork(CellNetwork):
         )
         x = torch.relu(self.second(torch.relu(state[:, None] + goal)))
         return self.last(x).view(n_states, n_goals, *self.sizes)  # type: ignore[no-any-return]
+
+    def model_loss(
+        self, states: Tensor, actions: Tensor, next_states: Tensor, over: Tensor
+    ) -> Tensor:
+        """How surely the agent is found elsewhere than where the image changes when it acts.
+
+        A step changes the cell that the agent leaves and the one that it enters.  Of what lies on
+        these cells before the step, only the agent is always there, so it is what is found.  Steps
+        that change nothing, or much of the image, tell nothing.  One half of the batch is enough.
+        """
+        half = slice(len(states) // 2, None)  # telling transitions come first; the rest move more
+        with torch.no_grad():
+            now, after = self.halved(states[half]), self.halved(next_states[half])
+            change = (now - after).abs().sum(1, keepdim=True)
+            cells = functional.avg_pool2d(change, *self.patch).flatten(1)
+            most = cells.amax(1, keepdim=True)
+            share = cells / most.clamp(min=1e-6)
+            few = (share > 0.02).float().mean(1) < self.MOST_CHANGED
+            telling = few & (most.squeeze(1) > 0.0) & ~over[half]
+        if not telling.any():
+            return super().model_loss(states, actions, next_states, over)
+        place = self._place(torch.relu(self.cells(now[telling])))
+        return -torch.log((place * share[telling]).sum(1) + 1e-6).mean()
+
+    def _place(self, active: Tensor) -> Tensor:
+        """[B, cells], where the agent stands."""
+        return torch.softmax(3.0 * self.like_agent(active), 1)
 
     def _seen_from(self, place: Tensor, maps: Tensor) -> Tensor:
         """Maps `[B, M, cells]` shifted to have the agent in the middle, `[B, M, around]`.
@@ -155,8 +184,12 @@ class EgocentricNetwork(CellNetwork):
 
 
 def _quarters(x: Tensor) -> Tensor:
-    """Sums of 2 × 2 pixels of images `[B, H, W, C]`."""
-    return x[:, ::2, ::2].float() + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]
+    """Sums of 2 × 2 pixels of images `[B, H, W, C]`; those of bytes are whole numbers."""
+    if x.is_floating_point():
+        return x[:, ::2, ::2] + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]
+    rows = x[:, ::2].short() + x[:, 1::2]  # along memory first, which is several times faster
+    pairs = rows.view(*rows.shape[:2], -1, 2, rows.shape[3])
+    return (pairs[..., 0, :] + pairs[..., 1, :]).float()
 
 
 def _shifts(n: int) -> Tensor:

@@ -66,6 +66,11 @@ class DeepSettings:
     `target_interval` steps instead."""
     target_interval: int = 250
     """Gradient steps between two copies if `tau` is 0."""
+    pessimism: float = 0.0
+    """How surely an untrained network takes every goal to be out of reach: what is added to its
+    outputs for "never", the lowest return of a categorical value.  At 0 all returns are equally
+    likely, and many backups are spent on unlearning them; from about 6 on, values grow from the
+    goals outwards.  Networks of your own start as they are."""
     epsilon_end: float = 1.0
     """ε after annealing from 1; 1 means that the agent always acts at random."""
     epsilon_steps: int | None = 100_000
@@ -118,6 +123,7 @@ class DeepSettings:
             r"cuda(:\d+)?", str(self.device)
         ):
             raise ValueError(f'device is {self.device!r}, expected "cpu", "cuda" or "auto"')
+        number(self.pessimism, "pessimism", "a number, 0 or more", least=0.0)
         ends = [n for n in ("v_min", "v_max") if getattr(self, n) is not None]
         low, *high = [number(getattr(self, name), name) for name in ends] or [0.0]
         if high and not low < high[0]:

@@ -21,7 +21,7 @@ from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.learning.checkpoint import claim
 from taskalgebra.learning.deep import checkpoint
-from taskalgebra.learning.deep.dqn import Goals, Trainer
+from taskalgebra.learning.deep.dqn import Goals, Trainer, check_spaces
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
 from taskalgebra.learning.deep.networks import Network, suited_to
 from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
@@ -75,6 +75,7 @@ def train(
         ValueError: some goal was never met, so that nothing is known about it; or the tasks or
             the settings do not fit the environment.
     """
+    check_spaces(env.observation_space, env.action_space, network)  # before it is played
     settings = resolved_for(settings, env, seed)
     _check(env, tasks, settings)
     if network is None:

@@ -1,0 +1,284 @@
+"""Environments that can be put back become finite worlds, which are planned exactly.
+
+    world = ta.wrap("MiniGrid-Fetch-8x8-N3-v0", goals=label)
+    explored = ta.explore(world)
+    agent = ta.solve(explored)["(red | ball) & ~key"]
+    agent.play(gymnasium.make("MiniGrid-Fetch-8x8-N3-v0"))
+
+From the first states of some episodes, every action is tried in every state that is found, breadth
+first.  The table knows a state by its number; the real environment is told apart by what `save`
+gives, or by its observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from functools import partial
+from math import log, sqrt
+from typing import Any, final
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.vector import SyncVectorEnv, VectorEnv
+
+from taskalgebra.envs.attached import Attached
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.labelled import Labelled
+from taskalgebra.envs.search import Search
+from taskalgebra.envs.simulate import (
+    Copied,
+    Restore,
+    Restored,
+    Save,
+    Simulator,
+    key_of,
+    known_hooks,
+    save_number,
+    without_observations,
+)
+from taskalgebra.envs.translation import View
+from taskalgebra.envs.wrap import Wrapped
+from taskalgebra.progress import Listener, Meter, require_listener
+from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import checked_seed, count
+from taskalgebra.worlds.outcomes import from_outcomes
+
+CERTAINTY = 0.95
+
+
+def explore(
+    world: Wrapped,
+    *,
+    seeds: Iterable[int] = (0,),
+    limit: int = 100_000,
+    save: Save | None = None,
+    restore: Restore | None = None,
+    samples: int = 1,
+    listener: Listener | None = None,
+) -> Explored:
+    """Enumerate the states of an environment, and what its actions do there.
+
+    Args:
+        world: what `wrap` makes.
+        seeds: of the episodes that are explored, and played later: each is a start, and where
+            layouts are random a layout.
+        limit: the most states; beyond, an error says what to do.
+        save: `save(env)` gives the state of the environment, unwrapped, as something hashable;
+            equal states give equal things.  By default what is known for MiniGrid, toy text and
+            classic control.  For all others a copy is kept for each state, and states with equal
+            observations are taken for the same one.
+        restore: `restore(env, saved)` puts the environment, unwrapped, into a saved state.
+        samples: how often each action is tried in each state.  With 1, actions must be certain:
+            some are tried twice, and a walk at random through the environment itself must go as
+            the table says.  With more, probabilities are estimated.
+        listener: receives progress; by default a terminal or the log shows it.
+
+    With n samples of each of N pairs (s, a), the estimated outcomes of *all* of them are within
+    ε = √(2 ln((2ᵏ − 2) N / 0.05) / n) of the true ones in L1, Σ_s' |ρ̂ − ρ| ≤ ε, with probability
+    95 %, where no action has more than k outcomes (Weissman et al. 2003).  `Explored.row_error` is
+    ε for the most outcomes that were seen.  A policy's expected return over H steps is then known
+    to ± H·ε·R/2, where R is the difference between the largest and the smallest return.  This is a
+    bound for the worst case; a tenth of the error takes a hundred times the samples.
+
+    Raises:
+        ValueError: there are too many states, actions are not certain, or observations do not tell
+            states apart; the message says what to do.
+    """
+    if not isinstance(world, Wrapped):
+        raise TypeError(
+            f"cannot explore {world!r}; expected what taskalgebra.wrap(env, goals=label) makes"
+        )
+    if (save is None) != (restore is None):
+        raise ValueError("save and restore belong together; give both or none")
+    kept = tuple(checked_seed(seed) for seed in seeds)
+    if not kept:
+        raise ValueError("seeds is empty; give at least one, each is a start")
+    if world.rules.hands.own is None:
+        raise ValueError(
+            "actions are continuous, so that they cannot all be tried; name a few of them: "
+            "wrap(..., actions={name: action})"
+        )
+    require_listener(listener)
+    env = world.make()
+    try:
+        env.reset(seed=kept[0])  # before which an environment may not have all of its parts
+        hooks = known_hooks(env.unwrapped)
+        if save is not None and restore is not None:
+            hooks = save, restore
+        simulator: Simulator
+        if hooks is None:
+            simulator, finder = Copied(env, world.rules), None
+        else:
+            simulator, finder = Restored(env, world.rules, *hooks), hooks[0]
+        found = Search(simulator, count(limit, "limit"), count(samples, "samples"))
+        with Meter("exploring", shown=listener is None) as meter, without_observations(env):
+            for seed in kept:
+                found.from_start(seed, listener or meter)
+    finally:
+        env.close()
+    return Explored(world, found, kept, finder)
+
+
+@final
+class Explored(FiniteEnv):
+    """An environment whose states were all found, as a table; agents play the real one.
+
+    `state_of(env)` is the number of the state in which a real environment is.  States are in the
+    order in which they were found; after them comes one absorbing state per goal.
+    """
+
+    def __init__(
+        self, world: Wrapped, found: Search, seeds: tuple[int, ...], save: Save | None
+    ) -> None:
+        """Lay out the table."""
+        goals, n = world.rules.goals.names, len(found.number)
+        table = np.array(found.rows)
+        ends = table[:, 2]
+        table[:, 2] = np.where(ends < 0, n - 1 - ends, ends)
+        mdp = from_outcomes(
+            table,
+            {name: n + g for g, name in enumerate(goals)},
+            n_states=n + len(goals),
+            action_names=world.rules.hands.names,
+            starts=sorted(set(found.starts)),
+        )
+        mdp = replace(mdp, max_episode_steps=world.max_episode_steps)
+        space = TaskSpace(mdp, r_universal=world.space.r_universal, r_empty=world.space.r_empty)
+        tasks = {name: space.from_rewards(task.goal_reward) for name, task in world.tasks.items()}
+        super().__init__(space, tasks)
+        self.world, self.seeds, self.samples = world, seeds, found.samples
+        self._save = save
+        self._number = {**{key: n + g for key, g in found.goal_at.items()}, **found.number}
+        self._view = View(
+            world.rules.view.own, Discrete(mdp.n_states), self._state_of, needs_env=True
+        )
+
+    @property
+    def row_error(self) -> float:
+        """ε: the L1 error of the outcomes of every state and action, kept with 95 %; see `explore`.
+
+        0 where nothing was estimated.
+        """
+        if self.samples == 1:
+            return 0.0
+        mdp = self.space.mdp
+        live = np.repeat(~mdp.is_goal, mdp.n_actions)
+        k = int(np.diff(mdp.offset)[live].max())
+        many = log(2.0) * k if k > 50 else log(max(2.0**k - 2, 1.0))
+        return sqrt(2 * (many + log(live.sum() / (1 - CERTAINTY))) / self.samples)
+
+    def state_of(self, env: gym.Env[Any, Any], observation: Any = None) -> int:
+        """The number of the state that a real environment is in.
+
+        Args:
+            env: the environment, wrapped or not.
+            observation: its last observation; needed where observations tell states apart.
+
+        Raises:
+            ValueError: the state was not found in exploring.
+        """
+        return self._state_of(observation, env.unwrapped)
+
+    def _state_of(self, observation: Any, base: Any) -> int:
+        return self._numbered(key_of(observation) if self._save is None else self._save(base))
+
+    def _key(self, observation: int) -> Hashable:
+        return key_of(observation) if self._save is None else observation
+
+    def _numbered(self, key: Hashable) -> int:
+        state = self._number.get(key)
+        if state is None:
+            raise ValueError(
+                f"the environment is in a state that was not explored; "
+                f"begin episodes with the seeds that were, {list(self.seeds)[:5]}, or explore "
+                f"more: explore(world, seeds=range(...))"
+            )
+        return state
+
+    def see(self, observation: Any, env: Any = None) -> Any:
+        """The number of a state, from an observation and the environment that it comes from.
+
+        Where observations tell states apart, the environment is not needed.  Where they are no
+        numbers, numbers of states are taken as they are.
+        """
+        if env is not None:
+            return self.state_of(env, observation)
+        own = self._view.own
+        if isinstance(own, Discrete) and self._save in (None, save_number):
+            given = np.asarray(observation)
+            states = [self._numbered(self._key(int(one))) for one in given.ravel()]
+            return np.array(states).reshape(given.shape)
+        if not own.contains(observation):
+            return observation
+        if self._save is None:
+            return self._numbered(key_of(observation))
+        raise ValueError(
+            "this world looks at more than the observation; give the environment too: "
+            "agent.act(observation, env), or let the agent play: agent.play(env)"
+        )
+
+    def own_actions(self, actions: Any) -> Any:
+        """The environment's own actions, from numbers of actions."""
+        return self.world.own_actions(actions)
+
+    def make(self, **changes: Any) -> gym.Env[Any, Any]:
+        """The environment itself; `changes` are given to Gymnasium."""
+        return self.world.make(**changes)
+
+    def attach(
+        self, env: Any, *, task: Task, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """Play the real environment, one or a `SyncVectorEnv` of them, from the seeds explored.
+
+        Args:
+            env: an environment of the kind that was explored, with any wrappers.
+            task: what is paid, as by the table.
+            max_episode_steps: after this many of its own steps an episode is truncated.
+        """
+        inner: Any = env.unwrapped if isinstance(env, VectorEnv) else env
+        each: list[Any] = list(inner.envs) if isinstance(inner, SyncVectorEnv) else [inner]
+        rules = replace(self.world.rules, view=self._view)
+        for one in each:
+            if not isinstance(one, gym.Env):
+                raise TypeError(
+                    f"cannot play {env!r}: its states must be looked at; give an environment, such "
+                    f"as gymnasium.make(...), or a SyncVectorEnv"
+                )
+            if one.observation_space != self._view.own:
+                raise ValueError(
+                    f"the environment has observations {one.observation_space}, but "
+                    f"{self._view.own} were explored; give an environment of the same kind"
+                )
+        if max_episode_steps is not None:
+            each = [gym.wrappers.TimeLimit(one, max_episode_steps) for one in each]
+
+        def played(i: int) -> gym.Env[Any, Any]:
+            return Labelled(_Seeded(each[i], self.seeds, i, self.samples > 1), rules)
+
+        return Attached(SyncVectorEnv([partial(played, i) for i in range(len(each))]), task)
+
+
+@final
+class _Seeded(gym.Wrapper[Any, Any, Any, Any]):
+    """Episodes that begin with known seeds, in turn, or as a given seed chooses among them.
+
+    What happens by chance after the start differs between episodes.
+    """
+
+    def __init__(
+        self, env: gym.Env[Any, Any], seeds: tuple[int, ...], first: int, chance: bool
+    ) -> None:
+        super().__init__(env)
+        self._seeds, self._next, self._chance = seeds, first, chance
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        n = self._next if seed is None else seed
+        self._next = n + 1
+        found = self.env.reset(seed=self._seeds[n % len(self._seeds)], options=options)
+        if self._chance:
+            self.env.unwrapped.np_random = np.random.default_rng(n)
+        return found
