@@ -22,8 +22,13 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch")
-PACKAGES = {"minigrid": "minigrid", "sb3": "stable_baselines3", "deep": "torch"}
+MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch", "stable_baselines")
+PACKAGES = {
+    "deep": "torch",
+    "mazes": "gymnasium_robotics",
+    "minigrid": "minigrid",
+    "sb3": "stable_baselines3",
+}
 """The package that tells whether an extra is installed."""
 TABLE = "worlds.md"
 QUICK = 20  # episodes at toy size
