@@ -26,7 +26,7 @@ import taskalgebra as ta
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.theory.policy import Policy
 
-EPISODES = 300
+EPISODES, COPIES = 300, 30
 NETWORK = {"net_arch": [128, 128]}
 CELLS = {
     "north-west": (0, 0),
@@ -177,21 +177,27 @@ def _row(make, model, steps, goals, tasks, expressions, there, distances) -> dic
             figures[kind] = str(error)
             continue
         for expression in expressions:
-            found = skills[expression].evaluate(EPISODES, seed=1)
-            figures["success"].setdefault(expression, {})[kind] = round(found.success_rate, 3)
+            found = _success(skills[expression], skills[expression].policy)
+            figures["success"].setdefault(expression, {})[kind] = found
     skills = ta.from_sb3(model, goals, tasks=tasks)
     for expression in expressions:
         told = _Told(model, skills[expression], there, distances)
-        copies = skills.env.vector(64, task=skills[expression].task)
-        limit = skills.env.max_episode_steps
-        found = play(told.task, copies, told, episodes=EPISODES, max_steps=limit, seed=1)
-        copies.close()
-        figures["success"][expression]["told"] = round(found.success_rate, 3)
+        figures["success"][expression]["told"] = _success(skills[expression], told)
     with tempfile.TemporaryDirectory() as folder:
         skills.save(f"{folder}/skills")
         again = ta.load(f"{folder}/skills", model=model)[expressions[0]]
         played = again.play(again.skills.env.make(), 20, seed=1).success_rate
     return {**figures, "loaded": round(played, 3)}
+
+
+def _success(agent, policy) -> float:
+    """The share of episodes in which a policy ends in a goal that the agent's task wants."""
+    env = agent.skills.env
+    copies = env.vector(COPIES, task=agent.task)  # not many: a maze takes 20 MB
+    limit = env.max_episode_steps
+    found = play(agent.task, copies, policy, episodes=EPISODES, max_steps=limit, seed=1)
+    copies.close()
+    return round(found.success_rate, 3)
 
 
 def _took(cpu: float, wall: float) -> dict:
