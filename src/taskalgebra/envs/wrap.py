@@ -139,6 +139,8 @@ def wrap(
 class Wrapped(OpenEnv):
     """An environment of somebody else's, played by a label; `wrap` makes it."""
 
+    max_copies = 32  # one by one, so that more are no quicker; some take much memory
+
     def __init__(
         self,
         origin: Origin,

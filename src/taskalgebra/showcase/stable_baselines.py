@@ -88,7 +88,7 @@ def grid() -> Skills:
     )
     model.learn(12_000)
     goals = {name: env.point(int(row), int(column)) for name, (row, column) in CELLS.items()}
-    return ta.from_sb3(model, goals, tasks=GRID_TASKS)
+    return ta.from_sb3(model, goals, tasks=GRID_TASKS, avoid=True)
 
 
 def point() -> Skills:
@@ -110,7 +110,7 @@ def point() -> Skills:
         device="cpu",
     )
     model.learn(12_000)
-    return ta.from_sb3(model, PLACES, tasks=POINT_TASKS)
+    return ta.from_sb3(model, PLACES, tasks=POINT_TASKS, avoid=True)
 
 
 def maze() -> Skills:
@@ -154,7 +154,7 @@ def judge(
     for text in expressions:
         agent = skills[text]
         found = agent.evaluate(episodes, seed=seed)
-        copies = env.vector(min(episodes, 64), task=agent.task)
+        copies = env.vector(min(episodes, env.max_copies), task=agent.task)
         limit = env.max_episode_steps or 100
         told = play(
             agent.task,

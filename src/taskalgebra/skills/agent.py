@@ -39,9 +39,6 @@ from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.validation import checked_seed, count
 
-MAX_COPIES = 256
-"""The most copies of an environment in one evaluation."""
-
 
 class Source(Protocol):
     """The skills that an agent comes from."""
@@ -181,7 +178,7 @@ class Agent(BooleanElement):
         env = self._world()
         if max_steps is None:
             max_steps = env.max_episode_steps or MAX_EPISODE_STEPS
-        copies = env.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
+        copies = env.vector(min(count(episodes, "episodes"), env.max_copies), task=self.task)
         try:
             return play(
                 self.task,
