@@ -443,3 +443,79 @@ def test_copies_that_reset_at_once_are_cut_off_and_learned_from_alike():
         length[step.ended] = 0
         before = np.array(step.observations)
     assert max(lengths) == 5 and len(set(lengths)) > 1
+
+
+class Corridor(gym.Env):
+    """Five places in a row; episodes begin in the middle and end at both ends."""
+
+    observation_space = gym.spaces.Box(0, 4, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+    last_reward = -1.0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 2
+        return np.array([2], np.float32), {}
+
+    def step(self, action):
+        self.place += 1 if action else -1
+        seen, over = np.array([self.place], np.float32), self.place in (0, 4)
+        info = {"inner": {"place": self.place}}
+        return seen, self.last_reward if over else -1.0, over, False, info
+
+
+ENDS = {0: "west", 4: "east"}
+
+
+def at_an_end(observation, info, env):
+    return ENDS.get(int(observation[0]))
+
+
+def _ended(world, n_steps=2):
+    copies = world.vector(2, task=world.space.universal)
+    copies.reset(seed=0)
+    for _ in range(n_steps):
+        found = copies.step(np.array([0, 1]))
+    return found
+
+
+def at_once(n):
+    return SyncVectorEnv([Corridor] * n, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def test_a_label_never_looks_at_an_episode_that_has_just_begun():
+    """The copies are back in the middle when the label is asked about their ends."""
+
+    def by_env(observation, info, env):
+        return {**ENDS, 2: "middle"}.get(env.place)
+
+    world = ta.wrap(at_once, goals=by_env, among=["west", "east", "middle"])
+    with pytest.raises(ValueError, match=r"looks at env\.place at the end of an episode"):
+        _ended(world)
+
+
+def test_an_observation_never_looks_at_an_episode_that_has_just_begun():
+    def seen(observation, env):
+        return np.array([env.place], np.float32)
+
+    world = ta.wrap(at_once, goals=at_an_end, observation=seen)
+    with pytest.raises(ValueError, match=r"looks at env\.place at the end of an episode"):
+        _ended(world)
+
+    def nearby(observation, info, env):  # where the environment goes on
+        return {1: "west", 3: "east"}.get(int(observation[0]))
+
+    *_, infos = _ended(ta.wrap(at_once, goals=nearby, observation=seen), 1)
+    assert [int(one[0]) for one in infos["final_obs"]] == [1, 3]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_a_label_reads_the_same_info_in_a_vector(mode):
+    def by_info(observation, info, env):
+        return ENDS.get(info["inner"]["place"])
+
+    def make(n):
+        return SyncVectorEnv([Corridor] * n, autoreset_mode=mode)
+
+    *_, infos = _ended(ta.wrap(make, goals=by_info, among=["west", "east"]))
+    assert infos["goal"].tolist() == [0, 1]
