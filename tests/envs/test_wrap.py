@@ -519,3 +519,40 @@ def test_a_label_reads_the_same_info_in_a_vector(mode):
 
     *_, infos = _ended(ta.wrap(make, goals=by_info, among=["west", "east"]))
     assert infos["goal"].tolist() == [0, 1]
+
+
+def test_what_the_environment_pays_at_an_end_is_no_cost_of_a_step():
+    class Crash(Corridor):
+        last_reward = -100.0
+
+    world = ta.wrap(Crash, goals=at_an_end, step_reward="environment", max_episode_steps=20)
+    assert world.space.r_universal.tolist() == [21.0, 21.0]
+
+
+def test_the_order_of_predicates_does_not_matter():
+    def either_way(observation, info, env):
+        if not at_an_end(observation, info, env):
+            return None
+        big = {"big": True}
+        return {"side": "an end", **big} if observation[0] else {**big, "side": "an end"}
+
+    assert len(ta.wrap(Corridor, goals=either_way).space.goal_names) == 1
+    among = {"side": ["an end", "the middle"], "big": [True, False]}
+    world = ta.wrap(Corridor, goals=either_way, among=among)
+    assert _ended(world)[4]["goal"].tolist() == [0, 0]
+
+
+def test_an_environment_with_a_wrapper_of_ones_own_is_copied():
+    class Renamed(gym.ObservationWrapper):
+        def observation(self, observation):
+            return observation + 1
+
+    env = Renamed(gym.make("CartPole-v1"))
+    world = ta.wrap(env, goals=lambda o, i, e: None, among=["there"], elsewhere="fallen")
+    copies = world.vector(1, task=world.space.universal)
+    assert copies.reset(seed=0)[0].min() > 0.5
+
+
+def test_a_task_cannot_want_only_what_no_task_wants():
+    with pytest.raises(ValueError, match="selects lost, which no task can want"):
+        ta.wrap(Corridor, goals=at_an_end, elsewhere="lost", tasks={"out": ["lost"]})
