@@ -11,10 +11,10 @@ import torch
 from gymnasium import spaces
 from stable_baselines3 import DDPG, DQN, PPO, SAC, TD3, HerReplayBuffer
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
-from worlds.sb3_worlds import Grid, Point
 
 import taskalgebra as ta
 from taskalgebra.learning.deep import sb3 as code
+from worlds.sb3_worlds import Grid, Point
 
 HER = {
     "replay_buffer_class": HerReplayBuffer,
