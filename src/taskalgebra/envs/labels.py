@@ -56,7 +56,7 @@ class Goals:
         Raises:
             ValueError: it is none of these goals.
         """
-        name = goal_name(given)
+        name = goal_name(in_order(given, self.predicates[0] if self.predicates else None))
         if name in self.names:
             return self.names.index(name)
         more = (
@@ -145,8 +145,16 @@ def _of_predicates(given: Sequence[Predicates], found: bool) -> Goals:
                 f"the label gave the predicates {sorted(predicates)}, and elsewhere "
                 f"{sorted(keys)}; give every goal all predicates"
             )
+    given = [in_order(predicates, given[0]) for predicates in given]
     names = [goal_name(predicates) for predicates in given]
     return Goals(unique_names(names, "goal", "", len(names)), tuple(given), found)
+
+
+def in_order(given: Any, like: Any) -> Any:
+    """Predicates in the order of others, so that equal ones have one name; all else as it is."""
+    if isinstance(given, Mapping) and isinstance(like, Mapping) and set(given) == set(like):
+        return {key: given[key] for key in like}
+    return given
 
 
 def goal_name(given: object) -> str:

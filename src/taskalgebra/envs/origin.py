@@ -50,10 +50,11 @@ class Origin:
         """One environment, as it is."""
         source = self.source
         if isinstance(source, gym.Env):
-            if source.spec is None:
-                _require_none(changes, "an environment that is not registered")
+            spec = source.spec
+            if spec is None or any(one.kwargs is None for one in spec.additional_wrappers):
+                _require_none(changes, "an environment that its spec does not describe")
                 return deepcopy(source)
-            source = source.spec
+            source = spec
         if isinstance(source, str | EnvSpec):
             return gym.make(source, **changes)
         if self.many:

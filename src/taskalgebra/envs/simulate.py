@@ -121,6 +121,10 @@ def key_of(observation: Any) -> Hashable:
     if isinstance(observation, str | bytes):
         return observation
     array = np.asarray(observation)
+    if array.ndim == 0 and array.dtype.kind in "iu":
+        return int(array)  # whatever the size in which an environment gives it
+    if array.dtype.kind == "f":
+        array = array + array.dtype.type(0)  # −0 is 0
     return array.shape, array.tobytes()
 
 

@@ -25,7 +25,7 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
-from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among
+from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among, in_order
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
@@ -105,7 +105,7 @@ def wrap(
             found = _found(one, goals, hands.own, hold)
             given = found
         known = goals_among(given, found=among is None and not hasattr(goals, "among"))
-        cost = _cost(one, step_reward, limit, hold)
+        cost = _cost(one, goals, hands.own, step_reward, limit, hold)
     finally:
         one.close()
     if elsewhere is not None:
@@ -257,6 +257,7 @@ def _found(
         observation, _, terminated, truncated, info = env.step(action)
         given = label(observation, info, env.unwrapped)
         over = bool(terminated or truncated or given is not None)
+        given = in_order(given, next(iter(found.values()), None))
         if given is not None and goal_name(given) not in found:
             found[goal_name(given)] = given
             last = n
@@ -270,17 +271,29 @@ def _found(
     return [found[name] for name in sorted(found)]
 
 
-def _cost(env: gym.Env[Any, Any], step_reward: float | str | None, limit: int, hold: int) -> float:
-    """What an action costs, at most, as far as is known."""
+def _cost(
+    env: gym.Env[Any, Any],
+    label: Label,
+    own: tuple[Any, ...] | None,
+    step_reward: float | str | None,
+    limit: int,
+    hold: int,
+) -> float:
+    """What an action costs, at most, as far as is known.
+
+    What the environment pays at an end does not count: the task pays instead.
+    """
     if step_reward is None:
         return 1.0 / math.ceil(limit / hold)
     if step_reward == OF_ENVIRONMENT:
         lowest, over = 0.0, True
-        for n, action in zip(range(500), _random_actions(env, None, 1), strict=False):
+        for n, action in zip(range(500), _random_actions(env, own, 1), strict=False):
             if over:
                 env.reset(seed=n)
-            _, reward, terminated, truncated, _ = env.step(action)
-            lowest, over = min(lowest, float(reward)), bool(terminated or truncated)
+            observation, reward, terminated, truncated, info = env.step(action)
+            ended = bool(terminated) or label(observation, info, env.unwrapped) is not None
+            lowest = lowest if ended else min(lowest, float(reward))
+            over = ended or bool(truncated)
         return -lowest * hold
     if isinstance(step_reward, str):
         raise ValueError(f"step_reward is {step_reward!r}, expected a number or {OF_ENVIRONMENT!r}")

@@ -209,13 +209,17 @@ class Agent(BooleanElement):
                 such as `RecordVideo`; it is not closed.  By default one is made.
             episodes: how many.
             render: the render mode of the one that is made; True for "human", a window.
-            seed: of the first episode.
-            max_steps: an episode is cut off after this many steps.
+            seed: equal seeds play equal episodes.
+            max_steps: an episode is cut off after this many steps; by default after those of the
+                world.
             listener: receives progress; by default a terminal or the log shows it.
         """
         seed = checked_seed(seed)
         require_listener(listener)
         world = self._world()
+        limit = world.max_episode_steps
+        if limit is None and world.space.finite:
+            limit = world.space.mdp.max_episode_steps
         made = None
         if env is None:
             mode = "human" if render is True else (render or None)
@@ -225,18 +229,22 @@ class Agent(BooleanElement):
                 "render is for an environment that is made here; make yours with "
                 "gymnasium.make(..., render_mode=...)"
             )
-        if isinstance(self.policy, HorizonPolicy):  # with the action that a table's goal pays for
-            within = self.policy.horizon + isinstance(getattr(env, "unwrapped", None), FiniteEnv)
-            max_steps = min(max_steps or within, within)
-        copies = world.attach(env, task=self.task)
+        own = isinstance(getattr(env, "unwrapped", None), FiniteEnv)
+        if limit is not None and own:
+            limit += 1  # the action that a table's goal pays for
+        if max_steps is None:
+            max_steps = limit or MAX_EPISODE_STEPS
+        if isinstance(self.policy, HorizonPolicy):
+            max_steps = min(max_steps, self.policy.horizon + own)
         try:
+            copies = world.attach(env, task=self.task)
             with Meter("playing", shown=listener is None) as meter:
                 return play(
                     self.task,
                     copies,
                     self.policy,
                     episodes=episodes,
-                    max_steps=max_steps or world.max_episode_steps or MAX_EPISODE_STEPS,
+                    max_steps=max_steps,
                     seed=seed,
                     listener=listener or meter,
                 )

@@ -287,6 +287,11 @@ class TaskSpace:
                 f"{asked} selects no goal; this world has {listed(self.goal_names)}. "
                 f"The task that desires no goal is space.empty"
             )
+        if not self.wantable[chosen].any():
+            raise ValueError(
+                f"{asked} selects {listed([self.goal_names[goal] for goal in chosen])}, which no "
+                f"task can want: r_∅ and r_U are the same there"
+            )
         return self.from_desired(np.isin(np.arange(self.n_goals), chosen))
 
     def from_desired(self, desired: ArrayLike) -> Task:
