@@ -566,3 +566,21 @@ def test_an_environment_with_a_wrapper_of_ones_own_is_copied():
 def test_a_task_cannot_want_only_what_no_task_wants():
     with pytest.raises(ValueError, match="selects lost, which no task can want"):
         ta.wrap(Corridor, goals=at_an_end, elsewhere="lost", tasks={"out": ["lost"]})
+
+
+def test_goals_are_looked_for_in_episodes_as_long_as_the_limit():
+    """Where nothing else ends an episode, most end in a trap, and goals behind it are found."""
+
+    class Trap(Corridor):
+        def reset(self, *, seed=None, options=None):
+            self.stuck = False
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            self.stuck = self.stuck or self.np_random.random() < 0.2
+            if self.stuck:
+                return np.array([self.place], np.float32), -1.0, False, False, {}
+            return super().step(action)
+
+    world = ta.wrap(Trap, goals=at_an_end, max_episode_steps=20)
+    assert world.space.goal_names == ("east", "west")

@@ -210,7 +210,7 @@ def _paid(world: GoalEnv, played: _Played) -> Finding:
     if space.finite and world.max_episode_steps is None:
         worth = space.check(world.tasks)[WORTH]
         return Finding(name, CORE, worth.holds, f"{worth.detail} (space.check)")
-    way = -low * (world.max_episode_steps or MAX_EPISODE_STEPS)
+    way = abs(low) * (world.max_episode_steps or MAX_EPISODE_STEPS)
     least = float((space.r_universal - space.r_empty)[space.wantable].min())
     if way > least:
         return Finding(
@@ -220,7 +220,10 @@ def _paid(world: GoalEnv, played: _Played) -> Finding:
             f"the longest way costs up to {way:g}, but a wanted goal pays only {least:g} more than "
             f"another: a nearer goal that is not wanted may pay more; raise r_universal",
         )
-    detail = f"a step costs {-high:g} to {-low:g}" if low < high else f"a step costs {-low:g}"
+    least_cost, most_cost = abs(high), abs(low)
+    detail = f"a step costs {most_cost:g}"
+    if low < high:
+        detail = f"a step costs {least_cost:g} to {most_cost:g}"
     return Finding(name, CORE, True, f"{detail}, the longest way {way:g}, of {least:g}")
 
 

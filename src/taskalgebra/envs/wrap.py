@@ -102,7 +102,7 @@ def wrap(
         hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
-            found = _found(one, goals, hands.own, hold)
+            found = _found(one, goals, hands.own, hold, limit)
             given = found
         known = goals_among(given, found=among is None and not hasattr(goals, "among"))
         cost = _cost(one, goals, hands.own, step_reward, limit, hold)
@@ -242,21 +242,22 @@ def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: i
 
 
 def _found(
-    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int
+    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int, limit: int
 ) -> list[Any]:
     """The goals that a label gives while an agent acts at random, by name."""
     found: dict[str, Any] = {}
-    last, over = 0, True
+    last, over, began = 0, True, 0
     actions = _random_actions(env, own, 0)
     action = next(actions)
     for n in range(1, MANY + 1):
         if over:
             env.reset(seed=n)
+            began = n
         if n % hold == 0 or over:
             action = next(actions)
         observation, _, terminated, truncated, info = env.step(action)
         given = label(observation, info, env.unwrapped)
-        over = bool(terminated or truncated or given is not None)
+        over = bool(terminated or truncated or given is not None) or n - began + 1 >= limit
         given = in_order(given, next(iter(found.values()), None))
         if given is not None and goal_name(given) not in found:
             found[goal_name(given)] = given

@@ -60,8 +60,8 @@ def from_policy(
         values: `values(observations, goal) → [B]`, where `goal` is the number of a goal, or
             `values(observations) → [B, G]`: the return on the way to the goal, before the goal
             itself pays, such as minus the number of steps times what one costs.
-        act: `act(observations, goal)`: the environment's own actions towards a goal, one for each
-            observation of a batch, continuous ones included.
+        act: `act(observations, goal)`: the world's actions towards a goal, one for each observation
+            of a batch: their numbers, or the environment's own where these are continuous.
         tasks: as for `solve`.
     """
     found = environment(world, "act in")
