@@ -22,8 +22,8 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text", "minigrid_fetch")
-PACKAGES = {"minigrid": "minigrid", "sb3": "stable_baselines3", "deep": "torch"}
+MODULES = ("toy_text", "minigrid_fetch", "control")
+PACKAGES = {"box2d": "Box2D", "minigrid": "minigrid", "sb3": "stable_baselines3", "deep": "torch"}
 """The package that tells whether an extra is installed."""
 TABLE = "worlds.md"
 QUICK = 20  # episodes at toy size
