@@ -52,10 +52,25 @@ UNSEEN = 2**31
 NOWHERE = -1
 
 
-def car(**learning: Any) -> Skills:
-    """MountainCar: up the left hill or the right one."""
-    world = ta.wrap("MountainCar-v0", goals=hill, among=["left", "right"], hold=8)
-    return ta.learn(world, **learning)
+def car(learner: Any = None, seed: int = 0) -> Skills:
+    """MountainCar: up the left hill or the right one, from anywhere."""
+    world = ta.wrap(Anywhere, goals=hill, among=["left", "right"], hold=8)
+    return ta.learn(world, learner=learner or ta.DeepQ(n_updates=3_000, threads=1), seed=seed)
+
+
+class Anywhere(gym.Wrapper[Any, Any, Any, Any]):
+    """MountainCar from any position between the hills, at any speed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        """Make the environment."""
+        super().__init__(gym.make("MountainCar-v0", **kwargs))
+
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin with a random position and a random velocity."""
+        _, info = self.env.reset(**kwargs)
+        car: Any = self.env.unwrapped
+        car.state = car.np_random.uniform((-1.1, -0.07), (0.5, 0.07))
+        return np.array(car.state, np.float32), info
 
 
 def hill(observation: Any, info: Mapping[str, Any], env: Any) -> str | None:
@@ -64,7 +79,7 @@ def hill(observation: Any, info: Mapping[str, Any], env: Any) -> str | None:
     return "left" if position <= -1.1 else "right" if position >= 0.5 else None
 
 
-def lander(**learning: Any) -> Skills:
+def lander(learner: Any = None, seed: int = 0) -> Skills:
     """LunarLander: left of the pad, on it, or right of it; a crash is none of them."""
     among = ["left", "pad", "right"]
     world = ta.wrap(
@@ -75,7 +90,7 @@ def lander(**learning: Any) -> Skills:
         hold=5,
         max_episode_steps=400,
     )
-    return ta.learn(world, **learning)
+    return ta.learn(world, learner=learner or ta.DeepQ(n_updates=12_000, threads=1), seed=seed)
 
 
 def place(observation: Any, info: Mapping[str, Any], env: Any) -> str | None:
