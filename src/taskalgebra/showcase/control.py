@@ -7,7 +7,6 @@ the environment's own dynamics and with actions held as the agent holds them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, final
@@ -44,7 +43,7 @@ PLACES = {
     "~(left | right)": {"pad"},
 }
 CAR_HOLD, CAR_STEPS = 8, 200
-LANDER_HOLD, LANDER_STEPS = 5, 400
+LANDER_HOLD, LANDER_STEPS = 5, 300
 POSITIONS, VELOCITIES = 641, 281
 """Of the grid: twice as many of both change whether a hill can be reached in 0.1 % of its cells."""
 UNSEEN = 2**31
@@ -54,7 +53,7 @@ NOWHERE = -1
 
 def car(learner: Any = None, seed: int = 0) -> Skills:
     """MountainCar: up the left hill or the right one, from anywhere."""
-    world = ta.wrap(Anywhere, goals=hill, among=["left", "right"], hold=8)
+    world = ta.wrap(Anywhere, goals=hill, among=["left", "right"], hold=CAR_HOLD)
     return ta.learn(world, learner=learner or ta.DeepQ(n_updates=3_000, threads=1), seed=seed)
 
 
@@ -80,23 +79,18 @@ def hill(observation: Any, info: Mapping[str, Any], env: Any) -> str | None:
 
 
 def lander(learner: Any = None, seed: int = 0) -> Skills:
-    """LunarLander: left of the pad, on it, or right of it; a crash is none of them."""
+    """LunarLander: left of the pad, on it, or right of it."""
     among = ["left", "pad", "right"]
-    world = ta.wrap(
-        "LunarLander-v3",
-        goals=place,
-        among=among,
-        elsewhere="lost",
-        hold=5,
-        max_episode_steps=400,
-    )
-    return ta.learn(world, learner=learner or ta.DeepQ(n_updates=12_000, threads=1), seed=seed)
+    rules: Any = {"elsewhere": "lost", "hold": LANDER_HOLD, "max_episode_steps": LANDER_STEPS}
+    world = ta.wrap("LunarLander-v3", goals=place, among=among, **rules)
+    own = ta.DeepQ(n_updates=4_000, pessimism=6, spacing=0.05, scoring_share=0.1, threads=1)
+    return ta.learn(world, learner=learner or own, seed=seed)
 
 
 def place(observation: Any, info: Mapping[str, Any], env: Any) -> str | None:
-    """Where a leg touches the ground while the lander is slow and upright."""
-    x, _, x_speed, y_speed, angle, _, *legs = observation
-    if env.game_over or not any(legs) or math.hypot(x_speed, y_speed) > 0.5 or abs(angle) > 0.4:
+    """Where a leg touches the ground while the lander is upright and its body does not touch it."""
+    x, angle, legs = observation[0], observation[4], observation[6:]
+    if env.game_over or not any(legs) or abs(angle) > 0.4:
         return None
     return "left" if x < -0.2 else "pad" if x <= 0.2 else "right"
 
@@ -246,7 +240,7 @@ WORLDS = (
     ),
     World(
         "lunar-lander",
-        "LunarLander, where to come down",
+        "LunarLander, where to come down on a leg",
         lander,
         of_lander,
         "success 0.9",
