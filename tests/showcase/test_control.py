@@ -112,11 +112,32 @@ def test_mountain_car_runs_at_toy_size():
         assert {n for n, d in zip(task.space.goal_names, task.desired, strict=True) if d} == wanted
 
 
-def test_lunar_lander_runs_at_toy_size_and_a_fall_is_no_landing():
+def test_lunar_lander_runs_at_toy_size():
     pytest.importorskip("Box2D")
-    assert set(results(control.of_lander, lambda seen: 0, 5).values()) == {0.0}
-    skills = control.lander(learner=QUICK.changed(learning_starts=8_000))
+    skills = control.lander(learner=QUICK)
     assert len(list(control.of_lander(skills, 2, 0))) == len(control.PLACES)
     for text, wanted in control.PLACES.items():
         task = skills[text].task
         assert {n for n, d in zip(task.space.goal_names, task.desired, strict=True) if d} == wanted
+
+
+def test_a_lander_that_falls_or_tumbles_is_not_where_it_should_be():
+    pytest.importorskip("Box2D")
+    falls = results(control.of_lander, lambda seen: 0, 10)
+    assert falls["left"] + falls["pad"] + falls["right"] <= 1.0
+    assert max(falls["left"], falls["pad"], falls["right"]) < 0.9
+    tumbles = results(control.of_lander, lambda seen: 1, 10)
+    assert set(tumbles.values()) == {0.0}
+
+
+def test_a_place_is_named_only_where_an_upright_lander_stands_on_a_leg():
+    class Env:
+        game_over = False
+
+    seen = np.array([0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0])
+    for x, name in ((-0.9, "left"), (-0.2, "pad"), (0.2, "pad"), (0.21, "right")):
+        assert control.place(np.r_[x, seen[1:]], {}, Env) == name
+    assert control.place(np.r_[seen[:7], 0.0], {}, Env) is None
+    assert control.place(np.r_[seen[:4], 0.5, seen[5:]], {}, Env) is None
+    Env.game_over = True
+    assert control.place(seen, {}, Env) is None
