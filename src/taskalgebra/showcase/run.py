@@ -22,8 +22,9 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch", "stable_baselines")
+MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch", "stable_baselines", "control")
 PACKAGES = {
+    "box2d": "Box2D",
     "deep": "torch",
     "mazes": "gymnasium_robotics",
     "minigrid": "minigrid",
