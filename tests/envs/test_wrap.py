@@ -445,6 +445,16 @@ def test_copies_that_reset_at_once_are_cut_off_and_learned_from_alike():
     assert max(lengths) == 5 and len(set(lengths)) > 1
 
 
+def test_an_agent_is_filmed_while_it_plays(tmp_path):
+    square = Square("discrete", render_mode="rgb_array")
+    square.metadata = {**square.metadata, "render_fps": 4}
+    env = gym.wrappers.RecordVideo(square, str(tmp_path / "films"), episode_trigger=lambda _: True)
+    assert planned()["top ^ left"].play(env, episodes=3).success_rate == 1.0
+    env.close()
+    films = sorted((tmp_path / "films").glob("*.mp4"))
+    assert len(films) == 3 and all(film.stat().st_size > 500 for film in films)
+
+
 class Corridor(gym.Env):
     """Five places in a row; episodes begin in the middle and end at both ends."""
 

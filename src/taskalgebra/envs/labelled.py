@@ -182,8 +182,8 @@ class LabelledVector(VectorWrapper):
         if early.any() and not self._resettable:
             raise ValueError(
                 "the label named a goal where this vector environment goes on, and its copies "
-                "cannot be reset one by one; give a function that makes one environment: "
-                "wrap(make_one, ...)"
+                "cannot be reset one by one; make copies that can: "
+                'gymnasium.make_vec(..., vectorization_mode="sync")'
             )
         infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
         over = ended | truncated

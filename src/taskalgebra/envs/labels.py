@@ -66,7 +66,7 @@ class Goals:
         )
         raise ValueError(
             f"the label gave {given!r}, which is none of the goals {listed(self.names)}; {more}"
-            f"{closest(name, self.names)}"
+            f"{'' if self.found else closest(name, self.names)}"
         )
 
     def base_tasks(self, n_goals: int | None = None) -> dict[str, tuple[int, ...]]:
@@ -97,6 +97,10 @@ class Goals:
 
     def with_elsewhere(self, name: str) -> Goals:
         """These and one more, for ends that the label does not name."""
+        if not isinstance(name, str) or not name:
+            raise ValueError(
+                f"elsewhere is {name!r}, expected a name for ends without a goal, such as 'lost'"
+            )
         if name in self.names:
             raise ValueError(f"elsewhere is {name!r}, which is a goal of the label; use another")
         return Goals((*self.names, name), self.predicates, self.found)
@@ -121,6 +125,11 @@ def goals_among(among: Among, *, found: bool = False) -> Goals:
         names: list[Any] = list(among)
         if names and all(isinstance(one, Mapping) for one in names):
             return _of_predicates(names, found)
+        if any(isinstance(one, Mapping) for one in names):
+            raise ValueError(
+                f"some goals are names and others predicates: {listed(list(map(repr, names)))}; "
+                f"give all of them as names, or all as predicates"
+            )
         if not names:
             raise ValueError("among is empty; name at least one goal")
         return Goals(unique_names(names, "goal", "", len(names)), (), found)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any, final
 
 import gymnasium as gym
@@ -31,7 +32,7 @@ from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
 from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, finite, listed, number
+from taskalgebra.validation import count, finite, listed, number, takes
 
 FEW, MANY = 2_000, 20_000
 """Random steps in which goals are looked for: at least, and at most."""
@@ -93,12 +94,17 @@ def wrap(
             f"goals must be a label, a function (observation, info, env) that gives the name of "
             f"the goal just reached, or None; got {goals!r}"
         )
+    if not takes(goals, 3):
+        raise TypeError(
+            f"the label must take (observation, info, env); it takes {signature(goals)}"
+        )
     given = among if among is not None else getattr(goals, "among", None)
     origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
         sample, _ = one.reset(seed=0)
         view = view_of(one.observation_space, observation, sample, one.unwrapped)
+        view(sample, one.unwrapped)
         hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
@@ -174,12 +180,18 @@ class Wrapped(OpenEnv):
     ) -> VectorEnv[Any, Any, Any]:
         """Play this very environment, one or a vector, as this world."""
         rules = self.rules
-        space = getattr(env, "single_observation_space", getattr(env, "observation_space", None))
+        if not isinstance(env, gym.Env | VectorEnv):
+            raise TypeError(
+                f"cannot play {env!r}; expected an environment, such as gymnasium.make(...), or a "
+                f"vector of them"
+            )
+        space = getattr(env, "single_observation_space", env.observation_space)
         if space != rules.view.own:
             raise ValueError(
                 f"the environment has observations {space}, but the skills are for "
                 f"{rules.view.own}; give an environment of the same kind"
             )
+        rules.hands.require_in(getattr(env, "single_action_space", env.action_space))
         if isinstance(env, VectorEnv):
             return PaysTask(LabelledVector(env, rules), task, max_episode_steps)
         return PaysTask(_vector([lambda: Labelled(env, rules)]), task, max_episode_steps)
@@ -188,6 +200,7 @@ class Wrapped(OpenEnv):
         """What values take of the environment's own observation, one or a batch."""
         view = self.rules.view
         if view.look is None:
+            view.require_one_or_many(observation)
             return observation
         if view.needs_env and env is None:
             raise ValueError(

@@ -37,7 +37,7 @@ from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ
-from taskalgebra.validation import checked_seed, count
+from taskalgebra.validation import checked_seed, count, listed
 
 
 class Source(Protocol):
@@ -220,10 +220,21 @@ class Agent(BooleanElement):
         limit = world.max_episode_steps
         if limit is None and world.space.finite:
             limit = world.space.mdp.max_episode_steps
+        if max_steps is not None:
+            max_steps = count(max_steps, "max_steps")
         made = None
         if env is None:
             mode = "human" if render is True else (render or None)
+            if not (mode is None or isinstance(mode, str)):
+                raise TypeError(f"render is {render!r}, expected a mode, or True for 'human'")
             made = env = world.make(**({} if mode is None else {"render_mode": mode}))
+            modes = list(env.metadata.get("render_modes") or [])
+            if mode is not None and mode not in modes:
+                env.close()
+                raise ValueError(
+                    f"render is {render!r}, but this environment has the render modes "
+                    f"{listed(modes) or 'none'}"
+                )
         elif render:
             raise ValueError(
                 "render is for an environment that is made here; make yours with "
