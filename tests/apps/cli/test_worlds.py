@@ -106,6 +106,17 @@ def test_unknown_worlds_and_missing_extras_are_said(monkeypatch, tmp_path, run):
     assert code == 2
 
 
+def test_a_result_at_toy_size_does_not_stand_for_a_whole_one(tmp_path):
+    name = "frozen-lake-4x4"
+    (quick,) = showcase.run([name], tmp_path, quick=True)
+    (again,) = showcase.run([name], tmp_path, quick=True)
+    (whole,) = showcase.run([name], tmp_path)
+    (kept,) = showcase.run([name], tmp_path, quick=True)
+    assert [shown.kept for shown in (quick, again, whole, kept)] == [False, True, False, True]
+    assert {one.episodes for one in quick.judged} == {20}
+    assert {one.episodes for one in whole.judged} == {100}
+
+
 SHIPPED = Path(__file__).parents[3] / "results" / "worlds"
 SHORT: set[str] = set()
 """Worlds whose bar is not reached; the page says so."""
