@@ -190,7 +190,7 @@ def test_skills_are_loaded_with_the_world_that_they_need(tmp_path):
         ta.load(tmp_path / "table", row())
     with pytest.raises(TypeError, match=r"load\(path, explore\(world\)\)"):
         ta.load(tmp_path / "table")["west"].play(Row())
-    with pytest.raises(ta.StoreError, match=r"functions of your own.*reach=from_policy\(world"):
+    with pytest.raises(ta.StoreError, match=r"code of your own.*reach=from_policy\(world"):
         ta.load(tmp_path / "walker", CART)
 
 

@@ -163,7 +163,7 @@ def _all_goals(
             shape = "[B, G, A]" if n == 2 else "[B, G]"
             raise ValueError(
                 f"{name}(observations) gave an array of shape {found.shape} for "
-                f"{len(observations)} observations and {n_goals} goals, expected {shape}"
+                f"{len(observations)} observations, expected {shape} with G = {n_goals}"
             )
         return _without_nan(found, name)
     parts = []

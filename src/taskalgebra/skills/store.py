@@ -315,7 +315,7 @@ def _check_own(path: Path, format: str, words: Mapping[str, Any], own: Mapping[s
         if not isinstance(own.get("reach"), Reach):
             if words["reach"].startswith("_"):
                 raise StoreError(
-                    f"{path} holds skills of functions of your own; pass them again: "
+                    f"{path} holds skills of functions, code of your own; pass it again: "
                     f"load(path, world, reach=from_policy(world, ...)), or from_values(...); got "
                     f"{own.get('reach')!r}"
                 )

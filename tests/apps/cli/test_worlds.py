@@ -119,14 +119,16 @@ def test_a_result_at_toy_size_does_not_stand_for_a_whole_one(tmp_path):
 
 SHIPPED = Path(__file__).parents[3] / "results" / "worlds"
 SHORT: set[str] = set()
-"""Worlds whose bar is not reached; the page says so."""
+"""Worlds whose bar is not reached; the table says so."""
+NOT_SHOWN = {"lunar-lander", "sb3-dqn-grid", "sb3-td3-maze", "sb3-td3-point"}
+"""Worlds that can be run, but have no row in the table."""
 
 
 def test_the_table_of_the_page_is_that_of_the_results():
     assert (SHIPPED / showcase.TABLE).read_text() == showcase.table(SHIPPED)
 
 
-@pytest.mark.parametrize("name", showcase.worlds())
+@pytest.mark.parametrize("name", sorted(set(showcase.worlds()) - NOT_SHOWN))
 def test_every_world_has_results_and_reaches_its_bar_or_is_named(name):
     world = showcase.worlds()[name]
     result = load(name, SHIPPED)
