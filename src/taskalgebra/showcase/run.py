@@ -157,7 +157,7 @@ def _kept(world: World, directory: Path) -> Shown | None:
 def table(directory: Path) -> str:
     """The table of all worlds whose results are there, as Markdown."""
     lines = [
-        "| world | lines | time | expressions | success | best possible | steps | fewest | |",
+        "| world | lines | CPU time | expressions | success | best possible | steps | fewest | |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for world in worlds().values():
@@ -166,7 +166,7 @@ def table(directory: Path) -> str:
             continue
         judged = shown.judged
         lines.append(
-            f"| {world.title} | {world.n_lines} | {duration(shown.seconds)} | {len(judged)} | "
+            f"| {world.title} | {world.n_lines} | {duration(shown.cpu_seconds)} | {len(judged)} | "
             f"{_range([one.success for one in judged], 100)} % | "
             f"{_range([one.best for one in judged], 100)} % | "
             f"{_range([one.steps for one in judged])} | "
