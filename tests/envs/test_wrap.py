@@ -584,3 +584,20 @@ def test_goals_are_looked_for_in_episodes_as_long_as_the_limit():
 
     world = ta.wrap(Trap, goals=at_an_end, max_episode_steps=20)
     assert world.space.goal_names == ("east", "west")
+
+
+def test_an_agent_acts_on_the_observations_of_a_vector_environment():
+    found = world("pair", hold=2)
+
+    class Walker(ta.DirectedReach):
+        def values(self, observations):
+            return -0.025 * np.ones((len(observations), 4))
+
+        def act(self, observations, goal):
+            return np.asarray(observations)[:, 0].astype(int)
+
+    agent = ta.from_reach(Walker(), found)["top"]
+    copies = SyncVectorEnv([lambda: Square("pair")] * 3)
+    observations, _ = copies.reset(seed=1)
+    rows = [env.unwrapped.place[0] for env in copies.envs]
+    assert agent.act(observations, copies).tolist() == [int(row == 0) for row in rows]

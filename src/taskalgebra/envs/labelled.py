@@ -213,14 +213,11 @@ class LabelledVector(VectorWrapper):
             return infos["final_obs"][i], _info_of(infos.get("final_info", {}), i)
         return observation, _info_of(infos, i)
 
-    def _copy(self, i: int) -> Any:
-        """Copy i, unwrapped, where it can be had."""
-        inner = self.env.unwrapped
-        return inner.envs[i].unwrapped if isinstance(inner, SyncVectorEnv) else inner
-
     def _copy_at_end(self, i: int, over: bool) -> Any:
         """Copy i as a label finds it after a step; not where it has begun the next episode."""
-        return _BegunAnew() if over and self._mode == AutoresetMode.SAME_STEP else self._copy(i)
+        return (
+            _BegunAnew() if over and self._mode == AutoresetMode.SAME_STEP else copy_of(self.env, i)
+        )
 
     def _each(self, observations: Any) -> list[Any]:
         return list(iterate(self.env.observation_space, observations))
@@ -229,7 +226,13 @@ class LabelledVector(VectorWrapper):
         return np.stack([np.asarray(self._seen_one(one, i)) for i, one in enumerate(each)])
 
     def _seen_one(self, observation: Any, i: int) -> Any:
-        return self.rules.view(observation, self._copy(i))
+        return self.rules.view(observation, copy_of(self.env, i))
+
+
+def copy_of(env: VectorEnv[Any, Any, Any], i: int) -> Any:
+    """Copy i of a vector, unwrapped, where it can be had."""
+    inner = env.unwrapped
+    return inner.envs[i].unwrapped if isinstance(inner, SyncVectorEnv) else inner
 
 
 class _BegunAnew:

@@ -23,9 +23,10 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
+from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules, copy_of
 from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among, in_order
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.origin import Origin, Source
@@ -210,9 +211,8 @@ class Wrapped(OpenEnv):
         if view.own.contains(observation):
             return view(observation, None if env is None else env.unwrapped)
         if isinstance(env, VectorEnv):
-            return LabelledVector(env, self.rules)._seen(
-                LabelledVector(env, self.rules)._each(observation)
-            )
+            each = iterate(env.observation_space, observation)
+            return np.stack([view(one, copy_of(env, i)) for i, one in enumerate(each)])
         raise ValueError(
             f"the observation is not in {view.own}; give one of the environment's own, or the "
             f"vector environment that they come from: agent.act(observations, env)"

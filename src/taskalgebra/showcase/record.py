@@ -26,7 +26,7 @@ class Judged:
     best: float = math.nan
     """The success of the best policy, found without this library; NaN if it is not known."""
     steps: float = math.nan
-    """The mean length of the episodes that succeeded, in steps of the environment."""
+    """The mean length of episodes, in steps of the environment."""
     best_steps: float = math.nan
     """The mean length of the shortest ways from the same starts."""
 
