@@ -157,7 +157,7 @@ def _kept(world: World, directory: Path) -> Shown | None:
 def table(directory: Path) -> str:
     """The table of all worlds whose results are there, as Markdown."""
     lines = [
-        "| world | lines | CPU time | expressions | success | best possible | steps | fewest | |",
+        "| world | lines | CPU time | tasks | success | best possible | steps | fewest | bar |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for world in worlds().values():
@@ -167,8 +167,8 @@ def table(directory: Path) -> str:
         judged = shown.judged
         lines.append(
             f"| {world.title} | {world.n_lines} | {duration(shown.cpu_seconds)} | {len(judged)} | "
-            f"{_range([one.success for one in judged], 100)} % | "
-            f"{_range([one.best for one in judged], 100)} % | "
+            f"{_range([one.success for one in judged], 100, ' %')} | "
+            f"{_range([one.best for one in judged], 100, ' %')} | "
             f"{_range([one.steps for one in judged])} | "
             f"{_range([one.best_steps for one in judged])} | "
             f"{'ok' if shown.ok else 'short'} |"
@@ -180,11 +180,10 @@ def _best(one: Judged) -> float:
     return 1.0 if math.isnan(one.best) else one.best
 
 
-def _range(numbers: Sequence[float], scale: float = 1.0) -> str:
-    """From the lowest to the highest, in short."""
+def _range(numbers: Sequence[float], scale: float = 1.0, unit: str = "") -> str:
+    """From the lowest to the highest, in short; nothing where none is known."""
     known = [scale * number for number in numbers if not math.isnan(number)]
     if not known:
-        return "–"
-    low, high = f"{min(known):.1f}", f"{max(known):.1f}"
-    low, high = low.removesuffix(".0"), high.removesuffix(".0")
-    return low if low == high else f"{low} to {high}"
+        return ""
+    low, high = (f"{end:.1f}".removesuffix(".0") for end in (min(known), max(known)))
+    return f"{low if low == high else f'{low}–{high}'}{unit}"
