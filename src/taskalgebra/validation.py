@@ -5,8 +5,9 @@ Every message says what was given, what was expected and, where it helps, what t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from inspect import signature
 from math import inf, nan
 from operator import index
 from typing import Any, TypeVar
@@ -88,6 +89,17 @@ def flag(value: object, name: str) -> bool:
     return bool(value)
 
 
+def takes(function: Callable[..., Any], n: int) -> bool:
+    """Whether a function can be called with n arguments; compiled code may not say."""
+    try:
+        signature(function).bind(*range(n))
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
+
+
 def unique_names(
     given: Sequence[str] | None, what: str, prefix: str, count: int
 ) -> tuple[str, ...]:
@@ -99,7 +111,8 @@ def unique_names(
         raise ValueError(f"{len(names)} {what} names for {count} {what}s: {names}")
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"a {what} name must be a non-empty string, got {name!r}")
+            a = "an" if what[0] in "aeiou" else "a"
+            raise ValueError(f"{a} {what} name must be a non-empty string, got {name!r}")
     if len(set(names)) != count:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two {what}s are named {twice!r}; names must differ")

@@ -106,3 +106,24 @@ def test_what_is_no_goal_environment_is_told_the_way_in():
         ta.check_env(gym.make("CartPole-v1"))
     with pytest.raises(TypeError, match="needs a goal environment"):
         ta.check_env(5)
+
+
+def test_steps_that_cost_nothing_cost_0():
+    class Free(gym.Env):
+        observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.place = 1
+            return 1, {}
+
+        def step(self, action):
+            self.place = min(max(self.place + 2 * int(action) - 1, 0), 2)
+            return self.place, 0.0, False, False, {}
+
+    def there(observation, info, env):
+        return "there" if observation == 2 else None
+
+    world = ta.wrap(Free, goals=there, step_reward=0.0)
+    name = "steps cost, and wanted goals are worth the way"
+    assert ta.check_env(world)[name].detail.startswith("a step costs 0, the longest way 0,")

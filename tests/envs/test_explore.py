@@ -12,6 +12,7 @@ from gymnasium.vector import SyncVectorEnv
 
 import taskalgebra as ta
 from taskalgebra.progress import Event
+from taskalgebra.theory.policy import Policy
 
 TAXI = "Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"
 
@@ -282,3 +283,65 @@ def test_skills_are_saved_and_played_again(tmp_path):
     ta.solve(explored).save(tmp_path / "grid")
     again = ta.load(tmp_path / "grid", explored)
     assert again["last & ~first"].play(Grid(), 1).success_rate == 1.0
+
+
+class Narrow(gym.Env):
+    """Five places in a row, in numbers of a size of their own; both ends are goals."""
+
+    observation_space = Discrete(5)
+    action_space = Discrete(2)
+    kind, seeded = np.int32, True
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 2 if self.seeded else int(np.random.default_rng().integers(1, 4))
+        return self.kind(self.place), {}
+
+    def step(self, action):
+        self.place += 1 if action else -1
+        return self.kind(self.place), 0.0, self.place in (0, 4), False, {}
+
+
+def at_an_end(observation, info, env):
+    return {0: "west", 4: "east"}.get(int(observation))
+
+
+def narrow(**attributes):
+    env = type("Narrow", (Narrow,), attributes)
+    return ta.wrap(env, goals=at_an_end, among=["west", "east"], max_episode_steps=9)
+
+
+def test_numbers_of_states_are_the_same_in_any_size():
+    agent = ta.solve(ta.explore(narrow()))["west"]
+    assert [agent.act(kind(3)) for kind in (int, np.int32, np.int64, np.uint8)] == [0] * 4
+
+
+def test_the_sign_of_zero_tells_no_states_apart():
+    class Signed(Grid):
+        def _seen(self):
+            seen = super()._seen() - 2
+            return np.where(seen == 0, -0.0 if self.n % 2 else 0.0, seen).astype(np.float32)
+
+    world = ta.wrap(Signed, goals=corner, among=["first", "last"], elsewhere="other")
+    assert ta.explore(world).space.mdp.n_states == 25
+
+
+def test_episodes_that_seeds_do_not_begin_are_refused():
+    with pytest.raises(ValueError, match="two episodes with seed 0 began in different states"):
+        ta.explore(narrow(seeded=False))
+
+
+def test_an_explored_world_is_played_to_its_limit():
+    class Undecided(Policy):
+        n = 0
+
+        def actions(self, observations):
+            self.n += 1
+            return np.full(len(observations), self.n % 2)
+
+    agent = ta.solve(ta.explore(narrow()))["west"]
+    assert agent.play(max_steps=2).mean_steps == 2
+    agent.policy = Undecided()
+    assert agent.play().mean_steps == 9
+    with pytest.raises(ValueError, match="max_steps is 0"):
+        agent.play(max_steps=0)

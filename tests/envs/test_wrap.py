@@ -443,3 +443,144 @@ def test_copies_that_reset_at_once_are_cut_off_and_learned_from_alike():
         length[step.ended] = 0
         before = np.array(step.observations)
     assert max(lengths) == 5 and len(set(lengths)) > 1
+
+
+def test_an_agent_is_filmed_while_it_plays(tmp_path):
+    square = Square("discrete", render_mode="rgb_array")
+    square.metadata = {**square.metadata, "render_fps": 4}
+    env = gym.wrappers.RecordVideo(square, str(tmp_path / "films"), episode_trigger=lambda _: True)
+    assert planned()["top ^ left"].play(env, episodes=3).success_rate == 1.0
+    env.close()
+    films = sorted((tmp_path / "films").glob("*.mp4"))
+    assert len(films) == 3 and all(film.stat().st_size > 500 for film in films)
+
+
+class Corridor(gym.Env):
+    """Five places in a row; episodes begin in the middle and end at both ends."""
+
+    observation_space = gym.spaces.Box(0, 4, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+    last_reward = -1.0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 2
+        return np.array([2], np.float32), {}
+
+    def step(self, action):
+        self.place += 1 if action else -1
+        seen, over = np.array([self.place], np.float32), self.place in (0, 4)
+        info = {"inner": {"place": self.place}}
+        return seen, self.last_reward if over else -1.0, over, False, info
+
+
+ENDS = {0: "west", 4: "east"}
+
+
+def at_an_end(observation, info, env):
+    return ENDS.get(int(observation[0]))
+
+
+def _ended(world, n_steps=2):
+    copies = world.vector(2, task=world.space.universal)
+    copies.reset(seed=0)
+    for _ in range(n_steps):
+        found = copies.step(np.array([0, 1]))
+    return found
+
+
+def at_once(n):
+    return SyncVectorEnv([Corridor] * n, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def test_a_label_never_looks_at_an_episode_that_has_just_begun():
+    """The copies are back in the middle when the label is asked about their ends."""
+
+    def by_env(observation, info, env):
+        return {**ENDS, 2: "middle"}.get(env.place)
+
+    world = ta.wrap(at_once, goals=by_env, among=["west", "east", "middle"])
+    with pytest.raises(ValueError, match=r"looks at env\.place at the end of an episode"):
+        _ended(world)
+
+
+def test_an_observation_never_looks_at_an_episode_that_has_just_begun():
+    def seen(observation, env):
+        return np.array([env.place], np.float32)
+
+    world = ta.wrap(at_once, goals=at_an_end, observation=seen)
+    with pytest.raises(ValueError, match=r"looks at env\.place at the end of an episode"):
+        _ended(world)
+
+    def nearby(observation, info, env):  # where the environment goes on
+        return {1: "west", 3: "east"}.get(int(observation[0]))
+
+    *_, infos = _ended(ta.wrap(at_once, goals=nearby, observation=seen), 1)
+    assert [int(one[0]) for one in infos["final_obs"]] == [1, 3]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_a_label_reads_the_same_info_in_a_vector(mode):
+    def by_info(observation, info, env):
+        return ENDS.get(info["inner"]["place"])
+
+    def make(n):
+        return SyncVectorEnv([Corridor] * n, autoreset_mode=mode)
+
+    *_, infos = _ended(ta.wrap(make, goals=by_info, among=["west", "east"]))
+    assert infos["goal"].tolist() == [0, 1]
+
+
+def test_what_the_environment_pays_at_an_end_is_no_cost_of_a_step():
+    class Crash(Corridor):
+        last_reward = -100.0
+
+    world = ta.wrap(Crash, goals=at_an_end, step_reward="environment", max_episode_steps=20)
+    assert world.space.r_universal.tolist() == [21.0, 21.0]
+
+
+def test_the_order_of_predicates_does_not_matter():
+    def either_way(observation, info, env):
+        if not at_an_end(observation, info, env):
+            return None
+        big = {"big": True}
+        return {"side": "an end", **big} if observation[0] else {**big, "side": "an end"}
+
+    assert len(ta.wrap(Corridor, goals=either_way).space.goal_names) == 1
+    among = {"side": ["an end", "the middle"], "big": [True, False]}
+    world = ta.wrap(Corridor, goals=either_way, among=among)
+    assert _ended(world)[4]["goal"].tolist() == [0, 0]
+
+
+def test_an_environment_with_a_wrapper_of_ones_own_is_copied():
+    class Renamed(gym.ObservationWrapper):
+        def observation(self, observation):
+            return observation + 1
+
+    env = Renamed(gym.make("CartPole-v1"))
+    world = ta.wrap(env, goals=lambda o, i, e: None, among=["there"], elsewhere="fallen")
+    copies = world.vector(1, task=world.space.universal)
+    assert copies.reset(seed=0)[0].min() > 0.5
+
+
+def test_a_task_cannot_want_only_what_no_task_wants():
+    with pytest.raises(ValueError, match="selects lost, which no task can want"):
+        ta.wrap(Corridor, goals=at_an_end, elsewhere="lost", tasks={"out": ["lost"]})
+
+
+def test_goals_are_looked_for_in_episodes_as_long_as_the_limit():
+    """Where nothing else ends an episode, most end in a trap, and goals behind it are found."""
+
+    class Trap(Corridor):
+        def reset(self, *, seed=None, options=None):
+            self.stuck = False
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            self.stuck = self.stuck or self.np_random.random() < 0.2
+            if self.stuck:
+                return np.array([self.place], np.float32), -1.0, False, False, {}
+            return super().step(action)
+
+    world = ta.wrap(Trap, goals=at_an_end, max_episode_steps=20)
+    assert world.space.goal_names == ("east", "west")

@@ -7,14 +7,17 @@ import sys
 import threading
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from gymnasium.vector import SyncVectorEnv
 from safetensors.numpy import load, save
 
 import taskalgebra as ta
-from deep_worlds import corridor_world, digest, short, small_boxman
+from deep_worlds import Corridor, corridor_world, digest, short, small_boxman
 from taskalgebra.folder import StoreError, digest_of
+from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep import training as deep
 from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import egocentric, paper
@@ -510,3 +513,22 @@ def test_what_need_not_be_handed_over_is_refused(saved, tmp_path):
     ta.solve(ta.FourRooms()).save(tmp_path / "tables")
     with pytest.raises(StoreError, match="without networks; leave out network="):
         ta.load(tmp_path / "tables", network=Product)
+
+
+class Far(Corridor):
+    """The same corridor, seen as a small array of large numbers."""
+
+    observation_space = gym.spaces.Box(0.0, 2e4, (2, 5), np.float32)
+
+    def seen(self):
+        return (10_000.3 + 0.1 * super().seen()).reshape(2, 5).astype(np.float32)
+
+
+def test_large_numbers_in_arrays_of_any_shape_are_saved_as_they_are(tmp_path):
+    world = corridor_world(lambda n: SyncVectorEnv([Far] * n))
+    family = trained(world, network=networks.vector)
+    store.write(tmp_path / "skills", family, None)
+    again, _ = store.read(tmp_path / "skills", world)
+    seen = (10_000.3 + 0.1 * SEEN).reshape(-1, 2, 5).astype(np.float32)
+    for before, after in zip(family.values, again.values, strict=True):
+        assert np.abs(before.q_bar(seen) - after.q_bar(seen)).max() < 0.01

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import taskalgebra as ta
 from taskalgebra.learning.deep import sb3 as code
-from worlds.sb3_worlds import Grid, Point
+from taskalgebra.showcase.goal_worlds import Grid, Point
 
 HER = {
     "replay_buffer_class": HerReplayBuffer,

@@ -1,6 +1,6 @@
 """The trained skills for MiniGrid that come with the library, played on a few layouts.
 
-`taskalgebra reproduce worlds minigrid-fetch` trains them and plays 1,000 of each expression.
+`taskalgebra reproduce minigrid-fetch` trains them and plays 1,000 of each expression.
 """
 
 import sys

@@ -70,6 +70,7 @@ class _Played:
     last: dict[int, NDArray[Any]]  # an observation of each goal
     rewards: list[NDArray[Any]]
     changed: Counter[int]  # actions after which the observation was another
+    ending: Counter[int]  # actions that reached a goal
     tried: Counter[int]
     starts: set[bytes]
     wrong: str = ""  # about observations
@@ -110,7 +111,7 @@ def check_env(world: GoalEnv, *, steps: int = 2_000, seed: int = 0) -> EnvReport
 def _play(world: GoalEnv, steps: int, seed: int) -> _Played:
     limit = world.max_episode_steps or MAX_EPISODE_STEPS
     copies = world.vector(N_COPIES, task=world.space.universal, max_episode_steps=limit)
-    played = _Played(Counter(), {}, [], Counter(), Counter(), set())
+    played = _Played(Counter(), {}, [], Counter(), Counter(), Counter(), set())
     try:
         copies.action_space.seed(seed)
         observations, _ = copies.reset(seed=seed)
@@ -134,6 +135,7 @@ def _play(world: GoalEnv, steps: int, seed: int) -> _Played:
                 if np.ndim(action) == 0:
                     played.tried[int(action)] += 1
                     played.changed[int(action)] += not np.array_equal(before[i], after[i])
+                    played.ending[int(action)] += step.goals[i] != NO_GOAL
                 if step.ended[i]:
                     played.ends[int(step.goals[i])] += 1
                 if step.goals[i] != NO_GOAL:
@@ -185,6 +187,10 @@ def _ended(world: GoalEnv, played: _Played) -> Finding:
     if not total:
         detail = "no episode ended; play more steps, or set max_episode_steps"
         return Finding("episodes end", CORE, False, detail)
+    if played.ends.keys() == {0} and played.tried.total() == total:
+        name = world.space.goal_names[0]
+        detail = f"all {total} after their first step, in {name!r}: see where the label names it"
+        return Finding("episodes end", CORE, False, detail)
     said = f"after {limit} steps" if limit else f"(none is set; {MAX_EPISODE_STEPS} here)"
     return Finding(
         "episodes end",
@@ -210,7 +216,7 @@ def _paid(world: GoalEnv, played: _Played) -> Finding:
     if space.finite and world.max_episode_steps is None:
         worth = space.check(world.tasks)[WORTH]
         return Finding(name, CORE, worth.holds, f"{worth.detail} (space.check)")
-    way = -low * (world.max_episode_steps or MAX_EPISODE_STEPS)
+    way = abs(low) * (world.max_episode_steps or MAX_EPISODE_STEPS)
     least = float((space.r_universal - space.r_empty)[space.wantable].min())
     if way > least:
         return Finding(
@@ -220,7 +226,10 @@ def _paid(world: GoalEnv, played: _Played) -> Finding:
             f"the longest way costs up to {way:g}, but a wanted goal pays only {least:g} more than "
             f"another: a nearer goal that is not wanted may pay more; raise r_universal",
         )
-    detail = f"a step costs {-high:g} to {-low:g}" if low < high else f"a step costs {-low:g}"
+    least_cost, most_cost = abs(high), abs(low)
+    detail = f"a step costs {most_cost:g}"
+    if low < high:
+        detail = f"a step costs {least_cost:g} to {most_cost:g}"
     return Finding(name, CORE, True, f"{detail}, the longest way {way:g}, of {least:g}")
 
 
@@ -261,7 +270,8 @@ def _acts(world: GoalEnv, played: _Played) -> Finding:
     name, names = "actions matter", world.space.action_names
     if not isinstance(world.action_space, Discrete):
         return Finding(name, CORE, True, f"continuous, {world.action_space}")
-    idle = [names[a] for a, n in sorted(played.tried.items()) if n >= 20 and not played.changed[a]]
+    still = [a for a, n in sorted(played.tried.items()) if n >= 20 and not played.changed[a]]
+    idle = [names[a] for a in still if played.ending[a] < played.tried[a]]
     if idle:
         return Finding(
             name,
@@ -270,7 +280,8 @@ def _acts(world: GoalEnv, played: _Played) -> Finding:
             f"{listed(idle)} never changed the observation; leave them out: "
             f"wrap(..., actions={{name: action}})",
         )
-    return Finding(name, CORE, True, f"each of the {len(names)} changes the observation")
+    ends = " or ends the episode" if still else ""
+    return Finding(name, CORE, True, f"each of the {len(names)} changes the observation{ends}")
 
 
 def _ways(world: GoalEnv) -> Finding:

@@ -35,6 +35,7 @@ from taskalgebra.envs.simulate import (
     Simulator,
     key_of,
     known_hooks,
+    require_hooks,
     save_number,
     without_observations,
 )
@@ -92,6 +93,8 @@ def explore(
         )
     if (save is None) != (restore is None):
         raise ValueError("save and restore belong together; give both or none")
+    if not isinstance(seeds, Iterable):
+        raise TypeError(f"seeds is {seeds!r}, expected a list, such as [{seeds!r}] or range(5)")
     kept = tuple(checked_seed(seed) for seed in seeds)
     if not kept:
         raise ValueError("seeds is empty; give at least one, each is a start")
@@ -106,6 +109,7 @@ def explore(
         env.reset(seed=kept[0])  # before which an environment may not have all of its parts
         hooks = known_hooks(env.unwrapped)
         if save is not None and restore is not None:
+            require_hooks(env.unwrapped, save, restore)
             hooks = save, restore
         simulator: Simulator
         if hooks is None:
@@ -118,6 +122,11 @@ def explore(
                 found.from_start(seed, listener or meter)
     finally:
         env.close()
+    if not found.goal_at:
+        raise ValueError(
+            f"the label gave no goal in the {len(found.number):,} states that were found; see that "
+            f"it can, or explore more starts: explore(world, seeds=range(...))"
+        )
     return Explored(world, found, kept, finder)
 
 
@@ -210,8 +219,13 @@ class Explored(FiniteEnv):
             given = np.asarray(observation)
             states = [self._numbered(self._key(int(one))) for one in given.ravel()]
             return np.array(states).reshape(given.shape)
-        if not own.contains(observation):
+        if np.asarray(observation).dtype.kind in "iu" and not own.contains(observation):
             return observation
+        if not own.contains(observation):
+            raise ValueError(
+                f"the observation {observation!r} is not in {own}; give one of the environment's "
+                f"own, or the number of a state"
+            )
         if self._save is None:
             return self._numbered(key_of(observation))
         raise ValueError(
@@ -251,6 +265,7 @@ class Explored(FiniteEnv):
                     f"the environment has observations {one.observation_space}, but "
                     f"{self._view.own} were explored; give an environment of the same kind"
                 )
+            self.world.rules.hands.require_in(one.action_space)
         if max_episode_steps is not None:
             each = [gym.wrappers.TimeLimit(one, max_episode_steps) for one in each]
 

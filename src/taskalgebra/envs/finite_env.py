@@ -152,7 +152,8 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         if mdp.ends is None and not own:
             raise TypeError(
                 "this world was not taken from an environment, so that it plays none; make it with "
-                "from_gymnasium, or play the table: agent.evaluate()"
+                "from_gymnasium, give skills of an explored world that world, load(path, "
+                "explore(world)), or play the table: agent.evaluate()"
             )
         copies = as_vector(env, max_episode_steps)
         n_copied = 0 if mdp.ends is None or own else int((mdp.ends != mdp.goals).sum())

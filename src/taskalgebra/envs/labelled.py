@@ -150,8 +150,9 @@ class LabelledVector(VectorWrapper):
         goals = np.full(self.num_envs, NO_GOAL, np.int64)
         last = list(each)
         for i in map(int, np.flatnonzero(~begins)):
-            last[i], info = self._last(each[i], infos, i, bool(ended[i] | truncated[i]))
-            goals[i] = rules.goal(last[i], info, self._copy(i), bool(ended[i]))
+            over = bool(ended[i] | truncated[i])
+            last[i], info = self._last(each[i], infos, i, over)
+            goals[i] = rules.goal(last[i], info, self._copy_at_end(i, over), bool(ended[i]))
             if ended[i] and goals[i] == NO_GOAL:
                 raise ValueError(
                     "this vector environment ends episodes in goals of its own and starts new "
@@ -177,24 +178,28 @@ class LabelledVector(VectorWrapper):
         early: NDArray[np.bool_],
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """What a step returns, with copies in a goal reset by hand where they would go on."""
+        rules = self.rules
         if early.any() and not self._resettable:
             raise ValueError(
                 "the label named a goal where this vector environment goes on, and its copies "
-                "cannot be reset one by one; give a function that makes one environment: "
-                "wrap(make_one, ...)"
+                "cannot be reset one by one; make copies that can: "
+                'gymnasium.make_vec(..., vectorization_mode="sync")'
             )
         infos = {**infos, "goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
         over = ended | truncated
         if self._mode == AutoresetMode.SAME_STEP:
-            if early.any():
-                observations, _ = self.env.reset(options={"reset_mask": early})
-                each = self._each(observations)
             if over.any():
                 infos["final_obs"] = _objects(
-                    [self._seen_one(one, i) for i, one in enumerate(last)]
+                    [
+                        np.array(rules.view(one, self._copy_at_end(i, bool(over[i] & ~early[i]))))
+                        for i, one in enumerate(last)
+                    ]
                 )
                 infos["_final_obs"] = over
                 infos.pop("final_info", None)
+            if early.any():
+                observations, _ = self.env.reset(options={"reset_mask": early})
+                each = self._each(observations)
             return self._seen(each), rewards, ended, truncated, infos
         self._early = early if self._mode == AutoresetMode.NEXT_STEP else np.zeros_like(early)
         self._begins = (
@@ -213,6 +218,10 @@ class LabelledVector(VectorWrapper):
         inner = self.env.unwrapped
         return inner.envs[i].unwrapped if isinstance(inner, SyncVectorEnv) else inner
 
+    def _copy_at_end(self, i: int, over: bool) -> Any:
+        """Copy i as a label finds it after a step; not where it has begun the next episode."""
+        return _BegunAnew() if over and self._mode == AutoresetMode.SAME_STEP else self._copy(i)
+
     def _each(self, observations: Any) -> list[Any]:
         return list(iterate(self.env.observation_space, observations))
 
@@ -223,15 +232,30 @@ class LabelledVector(VectorWrapper):
         return self.rules.view(observation, self._copy(i))
 
 
+class _BegunAnew:
+    """Stands for a copy that has begun its next episode, so that its last state is gone."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse to be looked at."""
+        raise ValueError(
+            f"the label or the observation looks at env.{name} at the end of an episode, but this "
+            f"vector environment has begun the next one; make it with another autoreset mode: "
+            f"gymnasium.make_vec(..., vector_kwargs={{'autoreset_mode': 'NextStep'}})"
+        )
+
+
 def _info_of(infos: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """The info of copy i, from that of a vector."""
-    return {
-        key: value[i]
-        for key, value in infos.items()
-        if not key.startswith("_")
-        and not isinstance(value, Mapping)
-        and bool(np.broadcast_to(infos.get(f"_{key}", True), np.shape(value)[:1] or (i + 1,))[i])
-    }
+    """The info of copy i, from that of a vector; what holds for all copies is as it is."""
+    found: dict[str, Any] = {}
+    for key, value in infos.items():
+        given = np.asarray(infos.get(f"_{key}", True))
+        if key.startswith("_") or key == "final_info" or not (given[i] if given.ndim else given):
+            continue
+        if isinstance(value, Mapping):
+            found[key] = _info_of(value, i)
+        else:
+            found[key] = value[i] if np.ndim(value) else value
+    return found
 
 
 def _objects(items: list[Any]) -> NDArray[Any]:

@@ -56,7 +56,7 @@ class Goals:
         Raises:
             ValueError: it is none of these goals.
         """
-        name = goal_name(given)
+        name = goal_name(in_order(given, self.predicates[0] if self.predicates else None))
         if name in self.names:
             return self.names.index(name)
         more = (
@@ -66,7 +66,7 @@ class Goals:
         )
         raise ValueError(
             f"the label gave {given!r}, which is none of the goals {listed(self.names)}; {more}"
-            f"{closest(name, self.names)}"
+            f"{'' if self.found else closest(name, self.names)}"
         )
 
     def base_tasks(self, n_goals: int | None = None) -> dict[str, tuple[int, ...]]:
@@ -97,6 +97,10 @@ class Goals:
 
     def with_elsewhere(self, name: str) -> Goals:
         """These and one more, for ends that the label does not name."""
+        if not isinstance(name, str) or not name:
+            raise ValueError(
+                f"elsewhere is {name!r}, expected a name for ends without a goal, such as 'lost'"
+            )
         if name in self.names:
             raise ValueError(f"elsewhere is {name!r}, which is a goal of the label; use another")
         return Goals((*self.names, name), self.predicates, self.found)
@@ -121,6 +125,11 @@ def goals_among(among: Among, *, found: bool = False) -> Goals:
         names: list[Any] = list(among)
         if names and all(isinstance(one, Mapping) for one in names):
             return _of_predicates(names, found)
+        if any(isinstance(one, Mapping) for one in names):
+            raise ValueError(
+                f"some goals are names and others predicates: {listed(list(map(repr, names)))}; "
+                f"give all of them as names, or all as predicates"
+            )
         if not names:
             raise ValueError("among is empty; name at least one goal")
         return Goals(unique_names(names, "goal", "", len(names)), (), found)
@@ -145,8 +154,16 @@ def _of_predicates(given: Sequence[Predicates], found: bool) -> Goals:
                 f"the label gave the predicates {sorted(predicates)}, and elsewhere "
                 f"{sorted(keys)}; give every goal all predicates"
             )
+    given = [in_order(predicates, given[0]) for predicates in given]
     names = [goal_name(predicates) for predicates in given]
     return Goals(unique_names(names, "goal", "", len(names)), tuple(given), found)
+
+
+def in_order(given: Any, like: Any) -> Any:
+    """Predicates in the order of others, so that equal ones have one name; all else as it is."""
+    if isinstance(given, Mapping) and isinstance(like, Mapping) and set(given) == set(like):
+        return {key: given[key] for key in like}
+    return given
 
 
 def goal_name(given: object) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, final
 
 import gymnasium as gym
@@ -15,6 +17,7 @@ from taskalgebra.validation import closest
 
 Source = str | EnvSpec | gym.Env[Any, Any] | Callable[..., Any]
 Copies = VectorEnv[Any, Any, Any]
+SUCH = "an environment of a function that does not take them"
 
 
 @final
@@ -27,16 +30,18 @@ class Origin:
         if isinstance(env, VectorEnv):
             raise TypeError(
                 "a vector environment cannot be copied; give a function of n that makes one: "
-                "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
+                'wrap(lambda n: gymnasium.make_vec(..., n, vectorization_mode="sync"), goals=label)'
             )
         if isinstance(env, str):
+            if env.startswith(("MiniGrid-", "BabyAI-")) and find_spec("minigrid"):
+                import_module("minigrid")  # which registers them
             try:
                 gym.spec(env)
             except gym.error.Error as error:
                 names = [str(name) for name in gym.registry]
                 raise ValueError(
-                    f"Gymnasium knows no environment {env!r}{closest(env, names)}; import the "
-                    f"package that registers it, or give a function that makes it ({error})"
+                    f"Gymnasium knows no environment {env!r}; import the package that registers "
+                    f"it, or give a function that makes it{closest(env, names) or f' ({error})'}"
                 ) from None
         elif callable(env) and not isinstance(env, gym.Env):
             self.many = _takes_a_number(env)
@@ -50,21 +55,29 @@ class Origin:
         """One environment, as it is."""
         source = self.source
         if isinstance(source, gym.Env):
-            if source.spec is None:
-                _require_none(changes, "an environment that is not registered")
+            spec = source.spec
+            if spec is None or any(one.kwargs is None for one in spec.additional_wrappers):
+                _require_none(changes, "an environment that its spec does not describe")
                 return deepcopy(source)
-            source = source.spec
+            source = spec
         if isinstance(source, str | EnvSpec):
             return gym.make(source, **changes)
         if self.many:
             _require_none(changes, "a function of n")
             vector = self.vector(1)
+            if not isinstance(vector, VectorEnv):
+                raise TypeError(
+                    f"the function of n made {vector!r}, expected a vector environment of n "
+                    f"copies; a function that makes one environment takes no argument"
+                )
             if isinstance(vector.unwrapped, SyncVectorEnv):
                 return vector.unwrapped.envs[0]
             raise ValueError(
-                "goals must be known before a vector environment is played; give them: "
-                "wrap(..., among=...)"
+                f"the function made {vector}, whose copies cannot be looked at one by one; make a "
+                f'SyncVectorEnv, as gymnasium.make_vec(..., n, vectorization_mode="sync") does, or '
+                f"give a function that makes one environment"
             )
+        _require_none({key: changes[key] for key in changes if not _has(source, key)}, SUCH)
         env = source(**changes)
         if not isinstance(env, gym.Env):
             raise TypeError(
@@ -77,6 +90,15 @@ class Origin:
         """A vector environment, if that is what was given."""
         assert callable(self.source)
         return self.source(num_envs)  # type: ignore[no-any-return]
+
+
+def _has(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function has a parameter of this name, or takes any."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return True
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 def _takes_a_number(function: Callable[..., Any]) -> bool:

@@ -109,9 +109,19 @@ class Search:
         s = NO_GOAL
         for a in map(int, actions):
             if s < 0 or rng.random() < AGAIN:
-                s = self.number[self.simulator.start(seed).key]
+                s = self._start_again(seed)
             self._compare(s, a, end[s, a], self.simulator.on(a))
             s = end[s, a]
+
+    def _start_again(self, seed: int) -> int:
+        """The state in which the episodes of a seed begin."""
+        if self.number.get(self.simulator.start(seed).key) != self.starts[-1]:
+            raise ValueError(
+                f"two episodes with seed {seed} began in different states; an environment that is "
+                f"explored begins equal episodes for equal seeds: let reset(seed=...) seed all of "
+                f"its chance"
+            )
+        return self.starts[-1]
 
     def _compare(self, s: int, a: int, before: int, found: Outcome) -> None:
         """Refuse an outcome that differs from the one before."""

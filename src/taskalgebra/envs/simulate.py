@@ -14,6 +14,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from taskalgebra.envs import minigrid_state
 from taskalgebra.envs.labelled import Rules
+from taskalgebra.validation import takes
 from taskalgebra.worlds.finite import NO_GOAL
 
 Save = Callable[[Any], Hashable]
@@ -121,6 +122,10 @@ def key_of(observation: Any) -> Hashable:
     if isinstance(observation, str | bytes):
         return observation
     array = np.asarray(observation)
+    if array.ndim == 0 and array.dtype.kind in "iu":
+        return int(array)  # whatever the size in which an environment gives it
+    if array.dtype.kind == "f":
+        array = array + array.dtype.type(0)  # −0 is 0
     return array.shape, array.tobytes()
 
 
@@ -133,6 +138,25 @@ def known_hooks(env: Any) -> tuple[Save, Restore] | None:
     if type(env).__module__.startswith("gymnasium.envs.classic_control") and hasattr(env, "state"):
         return _save_numbers, _restore_numbers
     return None
+
+
+def require_hooks(env: Any, save: Save, restore: Restore) -> None:
+    """Reject functions that do not save a state as a key, or cannot put it back."""
+    if not takes(save, 1) or not takes(restore, 2):
+        raise TypeError("save and restore must be called as save(env) and restore(env, saved)")
+    saved = save(env)
+    try:
+        again = hash(saved) == hash(save(env)) and saved == save(env)
+    except TypeError:
+        raise TypeError(
+            f"save gave {saved!r}, which cannot be a key of a dictionary; give something hashable, "
+            f"such as a tuple"
+        ) from None
+    if not again:
+        raise ValueError(
+            f"save gave {saved!r}, and then another thing for the same state; equal states must "
+            f"give equal things, such as a tuple of numbers"
+        )
 
 
 def save_number(env: Any) -> int:

@@ -6,7 +6,7 @@ environment's own observations into such; `Hands` turn numbers into the environm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -42,11 +42,35 @@ class View:
     def __call__(self, observation: Any, env: Any = None) -> Any:
         """What values take of one observation."""
         if self.look is None:
+            if np.shape(observation) != self.space.shape:
+                raise ValueError(
+                    f"the environment gave an observation of shape {np.shape(observation)}, but "
+                    f"says that they are {self.space}; mend its observation_space, or give a "
+                    f"function: wrap(..., observation=lambda observation, env: array)"
+                )
             return observation
         found = self.look(observation, env)
         if isinstance(self.space, spaces.Discrete):
             return found
-        return np.asarray(found, self.space.dtype)
+        array = np.asarray(found, self.space.dtype)
+        if array.shape != self.space.shape:
+            raise ValueError(
+                f"the function given as observation returned an array of shape {array.shape}, and "
+                f"one of shape {self.space.shape} before; all must have one shape"
+            )
+        return array
+
+    def require_one_or_many(self, observations: Any) -> None:
+        """Reject what has not the shape of one of the environment's own observations, or more."""
+        try:
+            shape = np.shape(observations)
+        except ValueError:  # of different lengths, which values refuse
+            return
+        if self.own.shape not in (shape, shape[1:]):
+            raise ValueError(
+                f"the observation has shape {shape}, but those of the environment are {self.own}; "
+                f"give one of them, or a batch with one axis more"
+            )
 
 
 def view_of(
@@ -66,6 +90,11 @@ def view_of(
     if callable(observation):
         return _by_function(own, observation, sample, env)
     if observation is not None:
+        if not isinstance(observation, Iterable):
+            raise TypeError(
+                f"observation is {observation!r}, expected a key or keys of a Dict, or a function "
+                f"(observation, env) -> array"
+            )
         keys = [observation] if isinstance(observation, str) else list(observation)
         if not isinstance(own, spaces.Dict):
             raise ValueError(
@@ -181,6 +210,16 @@ class Hands:
             isinstance(own, int | np.integer) and own == i for i, own in enumerate(self.own)
         )
 
+    def require_in(self, space: gym.Space[Any]) -> None:
+        """Reject an environment that has not all of these actions."""
+        for name, own in zip(self.names, self.own or (), strict=False):
+            box = isinstance(space, spaces.Box)  # which takes numbers, but warns of them
+            if box != (np.asarray(own).dtype.kind == "f") or not space.contains(own):
+                raise ValueError(
+                    f"the environment has actions {space}, but action {name!r} of these skills is "
+                    f"{own!r}; give an environment of the same kind"
+                )
+
 
 def hands_of(space: gym.Space[Any], actions: Sequence[str] | Mapping[str, Any] | None) -> Hands:
     """The actions of a space: some of them by name, or all.
@@ -216,6 +255,12 @@ def hands_of(space: gym.Space[Any], actions: Sequence[str] | Mapping[str, Any] |
         raise ValueError(
             f"the actions are {space}, which are not numbered; name those that matter: "
             f"wrap(..., actions={{name: action}})"
+        )
+    if isinstance(actions, Sequence) and not isinstance(actions, str) and len(actions) != len(own):
+        given = listed(list(map(str, actions)))
+        raise ValueError(
+            f"{len(actions)} action names for {len(own)} actions: {given}; "
+            f"name all, or those that matter: wrap(..., actions={{name: action}})"
         )
     return Hands(unique_names(actions, "action", "a", len(own)), tuple(own))
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any, final
 
 import gymnasium as gym
@@ -25,13 +26,13 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
-from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among
+from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among, in_order
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
 from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, finite, listed, number
+from taskalgebra.validation import count, finite, listed, number, takes
 
 FEW, MANY = 2_000, 20_000
 """Random steps in which goals are looked for: at least, and at most."""
@@ -93,19 +94,24 @@ def wrap(
             f"goals must be a label, a function (observation, info, env) that gives the name of "
             f"the goal just reached, or None; got {goals!r}"
         )
+    if not takes(goals, 3):
+        raise TypeError(
+            f"the label must take (observation, info, env); it takes {signature(goals)}"
+        )
     given = among if among is not None else getattr(goals, "among", None)
     origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
         sample, _ = one.reset(seed=0)
         view = view_of(one.observation_space, observation, sample, one.unwrapped)
+        view(sample, one.unwrapped)
         hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
-            found = _found(one, goals, hands.own, hold)
+            found = _found(one, goals, hands.own, hold, limit)
             given = found
         known = goals_among(given, found=among is None and not hasattr(goals, "among"))
-        cost = _cost(one, step_reward, limit, hold)
+        cost = _cost(one, goals, hands.own, step_reward, limit, hold)
     finally:
         one.close()
     if elsewhere is not None:
@@ -138,6 +144,8 @@ def wrap(
 @final
 class Wrapped(OpenEnv):
     """An environment of somebody else's, played by a label; `wrap` makes it."""
+
+    max_copies = 32  # one by one, so that more are no quicker; some take much memory
 
     def __init__(
         self,
@@ -172,12 +180,18 @@ class Wrapped(OpenEnv):
     ) -> VectorEnv[Any, Any, Any]:
         """Play this very environment, one or a vector, as this world."""
         rules = self.rules
-        space = getattr(env, "single_observation_space", getattr(env, "observation_space", None))
+        if not isinstance(env, gym.Env | VectorEnv):
+            raise TypeError(
+                f"cannot play {env!r}; expected an environment, such as gymnasium.make(...), or a "
+                f"vector of them"
+            )
+        space = getattr(env, "single_observation_space", env.observation_space)
         if space != rules.view.own:
             raise ValueError(
                 f"the environment has observations {space}, but the skills are for "
                 f"{rules.view.own}; give an environment of the same kind"
             )
+        rules.hands.require_in(getattr(env, "single_action_space", env.action_space))
         if isinstance(env, VectorEnv):
             return PaysTask(LabelledVector(env, rules), task, max_episode_steps)
         return PaysTask(_vector([lambda: Labelled(env, rules)]), task, max_episode_steps)
@@ -186,6 +200,7 @@ class Wrapped(OpenEnv):
         """What values take of the environment's own observation, one or a batch."""
         view = self.rules.view
         if view.look is None:
+            view.require_one_or_many(observation)
             return observation
         if view.needs_env and env is None:
             raise ValueError(
@@ -240,21 +255,23 @@ def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: i
 
 
 def _found(
-    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int
+    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int, limit: int
 ) -> list[Any]:
     """The goals that a label gives while an agent acts at random, by name."""
     found: dict[str, Any] = {}
-    last, over = 0, True
+    last, over, began = 0, True, 0
     actions = _random_actions(env, own, 0)
     action = next(actions)
     for n in range(1, MANY + 1):
         if over:
             env.reset(seed=n)
+            began = n
         if n % hold == 0 or over:
             action = next(actions)
         observation, _, terminated, truncated, info = env.step(action)
         given = label(observation, info, env.unwrapped)
-        over = bool(terminated or truncated or given is not None)
+        over = bool(terminated or truncated or given is not None) or n - began + 1 >= limit
+        given = in_order(given, next(iter(found.values()), None))
         if given is not None and goal_name(given) not in found:
             found[goal_name(given)] = given
             last = n
@@ -268,17 +285,29 @@ def _found(
     return [found[name] for name in sorted(found)]
 
 
-def _cost(env: gym.Env[Any, Any], step_reward: float | str | None, limit: int, hold: int) -> float:
-    """What an action costs, at most, as far as is known."""
+def _cost(
+    env: gym.Env[Any, Any],
+    label: Label,
+    own: tuple[Any, ...] | None,
+    step_reward: float | str | None,
+    limit: int,
+    hold: int,
+) -> float:
+    """What an action costs, at most, as far as is known.
+
+    What the environment pays at an end does not count: the task pays instead.
+    """
     if step_reward is None:
         return 1.0 / math.ceil(limit / hold)
     if step_reward == OF_ENVIRONMENT:
         lowest, over = 0.0, True
-        for n, action in zip(range(500), _random_actions(env, None, 1), strict=False):
+        for n, action in zip(range(500), _random_actions(env, own, 1), strict=False):
             if over:
                 env.reset(seed=n)
-            _, reward, terminated, truncated, _ = env.step(action)
-            lowest, over = min(lowest, float(reward)), bool(terminated or truncated)
+            observation, reward, terminated, truncated, info = env.step(action)
+            ended = bool(terminated) or label(observation, info, env.unwrapped) is not None
+            lowest = lowest if ended else min(lowest, float(reward))
+            over = ended or bool(truncated)
         return -lowest * hold
     if isinstance(step_reward, str):
         raise ValueError(f"step_reward is {step_reward!r}, expected a number or {OF_ENVIRONMENT!r}")

@@ -24,7 +24,7 @@ from taskalgebra.skills.skills import Skills
 NAME = "MiniGrid-Fetch-8x8-N3-v0"
 EXPRESSIONS: dict[str, Callable[[str, str], bool]] = {
     "red": lambda colour, kind: colour == "red",
-    "ball": lambda colour, kind: kind == "ball",
+    "key": lambda colour, kind: kind == "key",
     "yellow & key": lambda colour, kind: colour == "yellow" and kind == "key",
     "purple | grey": lambda colour, kind: colour in ("purple", "grey"),
     "~key & ~red": lambda colour, kind: kind != "key" and colour != "red",

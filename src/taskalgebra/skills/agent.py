@@ -37,10 +37,7 @@ from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ
-from taskalgebra.validation import checked_seed, count
-
-MAX_COPIES = 256
-"""The most copies of an environment in one evaluation."""
+from taskalgebra.validation import checked_seed, count, listed
 
 
 class Source(Protocol):
@@ -181,7 +178,7 @@ class Agent(BooleanElement):
         env = self._world()
         if max_steps is None:
             max_steps = env.max_episode_steps or MAX_EPISODE_STEPS
-        copies = env.vector(min(count(episodes, "episodes"), MAX_COPIES), task=self.task)
+        copies = env.vector(min(count(episodes, "episodes"), env.max_copies), task=self.task)
         try:
             return play(
                 self.task,
@@ -212,34 +209,53 @@ class Agent(BooleanElement):
                 such as `RecordVideo`; it is not closed.  By default one is made.
             episodes: how many.
             render: the render mode of the one that is made; True for "human", a window.
-            seed: of the first episode.
-            max_steps: an episode is cut off after this many steps.
+            seed: equal seeds play equal episodes.
+            max_steps: an episode is cut off after this many steps; by default after those of the
+                world.
             listener: receives progress; by default a terminal or the log shows it.
         """
         seed = checked_seed(seed)
         require_listener(listener)
         world = self._world()
+        limit = world.max_episode_steps
+        if limit is None and world.space.finite:
+            limit = world.space.mdp.max_episode_steps
+        if max_steps is not None:
+            max_steps = count(max_steps, "max_steps")
         made = None
         if env is None:
             mode = "human" if render is True else (render or None)
+            if not (mode is None or isinstance(mode, str)):
+                raise TypeError(f"render is {render!r}, expected a mode, or True for 'human'")
             made = env = world.make(**({} if mode is None else {"render_mode": mode}))
+            modes = list(env.metadata.get("render_modes") or [])
+            if mode is not None and mode not in modes:
+                env.close()
+                raise ValueError(
+                    f"render is {render!r}, but this environment has the render modes "
+                    f"{listed(modes) or 'none'}"
+                )
         elif render:
             raise ValueError(
                 "render is for an environment that is made here; make yours with "
                 "gymnasium.make(..., render_mode=...)"
             )
-        if isinstance(self.policy, HorizonPolicy):  # with the action that a table's goal pays for
-            within = self.policy.horizon + isinstance(getattr(env, "unwrapped", None), FiniteEnv)
-            max_steps = min(max_steps or within, within)
-        copies = world.attach(env, task=self.task)
+        own = isinstance(getattr(env, "unwrapped", None), FiniteEnv)
+        if limit is not None and own:
+            limit += 1  # the action that a table's goal pays for
+        if max_steps is None:
+            max_steps = limit or MAX_EPISODE_STEPS
+        if isinstance(self.policy, HorizonPolicy):
+            max_steps = min(max_steps, self.policy.horizon + own)
         try:
+            copies = world.attach(env, task=self.task)
             with Meter("playing", shown=listener is None) as meter:
                 return play(
                     self.task,
                     copies,
                     self.policy,
                     episodes=episodes,
-                    max_steps=max_steps or world.max_episode_steps or MAX_EPISODE_STEPS,
+                    max_steps=max_steps,
                     seed=seed,
                     listener=listener or meter,
                 )

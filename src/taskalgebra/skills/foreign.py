@@ -60,8 +60,8 @@ def from_policy(
         values: `values(observations, goal) → [B]`, where `goal` is the number of a goal, or
             `values(observations) → [B, G]`: the return on the way to the goal, before the goal
             itself pays, such as minus the number of steps times what one costs.
-        act: `act(observations, goal)`: the environment's own actions towards a goal, one for each
-            observation of a batch, continuous ones included.
+        act: `act(observations, goal)`: the world's actions towards a goal, one for each observation
+            of a batch: their numbers, or the environment's own where these are continuous.
         tasks: as for `solve`.
     """
     found = environment(world, "act in")
@@ -104,7 +104,13 @@ class _OfPolicy(DirectedReach):
 
     def act(self, observations: Any, goal: int) -> NDArray[Any]:
         """The function's own actions."""
-        return np.asarray(_plain(self._act(observations, goal)))
+        actions = np.asarray(_plain(self._act(observations, goal)))
+        if not actions.ndim or len(actions) != len(observations):
+            raise ValueError(
+                f"act(observations, {goal}) gave {actions!r} for {len(observations)} observations; "
+                f"expected an array with one action each"
+            )
+        return actions
 
 
 class _AllAtOnce:
@@ -152,7 +158,14 @@ def _all_goals(
 ) -> Array:
     """[B, G, ...], from a function of all goals or of one; the values of one have n axes."""
     if isinstance(function, _AllAtOnce):
-        return numbers(_plain(function(observations, None)), f"what {name} returned")
+        found = numbers(_plain(function(observations, None)), f"what {name} returned")
+        if found.ndim != n + 1 or found.shape[:2] != (len(observations), n_goals):
+            shape = "[B, G, A]" if n == 2 else "[B, G]"
+            raise ValueError(
+                f"{name}(observations) gave an array of shape {found.shape} for "
+                f"{len(observations)} observations, expected {shape} with G = {n_goals}"
+            )
+        return _without_nan(found, name)
     parts = []
     for goal in range(n_goals):
         part = numbers(_plain(function(observations, goal)), f"what {name} returned")
@@ -163,7 +176,16 @@ def _all_goals(
                 f"{len(observations)} observations, expected {shape}"
             )
         parts.append(part)
-    return np.stack(parts, axis=1)
+    return _without_nan(np.stack(parts, axis=1), name)
+
+
+def _without_nan(found: Array, name: str) -> Array:
+    if np.isnan(found).any():
+        raise ValueError(
+            f"{name} gave NaN for goal {int(np.argwhere(np.isnan(found))[0, 1])}; a goal that "
+            f"cannot be reached has a lower value than all others, −∞ at the least"
+        )
+    return found
 
 
 def _plain(given: Any) -> Any:

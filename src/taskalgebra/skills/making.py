@@ -65,7 +65,8 @@ def solve(
     space = env.space
     if not space.finite:
         raise TypeError(
-            f"cannot solve {world!r}: it is an open world, known only by playing it; use learn"
+            f"cannot solve {world!r}: it is an open world, known only by playing it; use learn, "
+            f"or, for what wrap makes and can be put back, solve(explore(world))"
         )
     if not env.shared_absorbing:
         raise ValueError(
@@ -275,14 +276,15 @@ def environment(world: object, what: str) -> GoalEnv:
         )
     if isinstance(world, gym.Env):
         raise TypeError(
-            f"cannot {what} {world!r}: it names no goals; name them with "
-            f"OpenEnv(lambda n: gym.make_vec(..., n), goals=[...], tasks={{...}}), where "
+            f"cannot {what} {world!r}: it names no goals; name them by a label, "
+            f"wrap(env, goals=label), or with OpenEnv(lambda n: gym.make_vec(..., n), "
+            f"goals=[...], tasks={{...}}), where "
             f'info["goal"] is the number of the goal when an episode terminates, or take its '
             f"table with from_gymnasium, if it has one"
         )
     raise TypeError(
         f"cannot {what} {world!r}; expected an environment such as FourRooms() or OpenEnv(...), "
-        f"a TaskSpace, or what from_text, from_arrays or from_gymnasium return"
+        f"a TaskSpace, or what wrap, from_text, from_arrays or from_gymnasium return"
     )
 
 

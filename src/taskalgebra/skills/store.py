@@ -313,6 +313,12 @@ def _check_own(path: Path, format: str, words: Mapping[str, Any], own: Mapping[s
                 f"them; load it yourself, and pass it: load(path, model=model)"
             )
         if not isinstance(own.get("reach"), Reach):
+            if words["reach"].startswith("_"):
+                raise StoreError(
+                    f"{path} holds skills of functions, code of your own; pass it again: "
+                    f"load(path, world, reach=from_policy(world, ...)), or from_values(...); got "
+                    f"{own.get('reach')!r}"
+                )
             raise StoreError(
                 f"{path} holds skills whose reach is code of your own, {words['reach']!r}; pass "
                 f"it, load(path, reach={words['reach']}()); got {own.get('reach')!r}"

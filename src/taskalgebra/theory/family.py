@@ -307,4 +307,9 @@ def _require_same(space: TaskSpace, world: FiniteMDP | OpenWorld, rewards: Array
         space.finite
         and all(np.array_equal(getattr(world, n), getattr(space.mdp, n)) for n in _WORLD_ARRAYS)
     ):
-        raise StoreError("the skills belong to a world with other transitions or rewards")
+        raise StoreError(
+            "the skills belong to a world with other transitions or rewards"
+            if space.finite
+            else "the skills belong to a finite world, and the one given is open; if it was "
+            "explored, explore it again: load(path, explore(world))"
+        )

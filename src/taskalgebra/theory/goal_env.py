@@ -66,6 +66,8 @@ class GoalEnv(ABC):
     """Whether every task ends in every goal, as Assumption 1 asks."""
     max_episode_steps: int | None = None
     """The number of steps after which an episode is truncated; None for no limit."""
+    max_copies: int = 256
+    """The most copies that are played at once in an evaluation; each takes memory."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
     goal_features: NDArray[Any] | None = None

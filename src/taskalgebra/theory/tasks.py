@@ -31,7 +31,7 @@ from taskalgebra.theory.findings import (
     candidate_of,
 )
 from taskalgebra.theory.rounding import scale_of
-from taskalgebra.theory.worth import of_task, remarks, worthwhile
+from taskalgebra.theory.worth import of_task, remarks, usual_rewards, worthwhile
 from taskalgebra.validation import finite, instance, listed, per_goal
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import OpenWorld
@@ -190,7 +190,7 @@ class TaskSpace:
         self.world = world
         self.goal_names, self.action_names = world.goal_names, world.action_names
         self.n_goals, self.n_actions = world.n_goals, world.n_actions
-        low, high = _default_rewards(world)
+        low, high = usual_rewards(world)
         self.r_empty = per_goal(low if r_empty is None else r_empty, "r_empty", self.n_goals)
         if isinstance(r_universal, str):
             r_universal = worthwhile(world, r_universal, high, self.r_empty)
@@ -286,6 +286,11 @@ class TaskSpace:
             raise ValueError(
                 f"{asked} selects no goal; this world has {listed(self.goal_names)}. "
                 f"The task that desires no goal is space.empty"
+            )
+        if not self.wantable[chosen].any():
+            raise ValueError(
+                f"{asked} selects {listed([self.goal_names[goal] for goal in chosen])}, which no "
+                f"task can want: r_∅ and r_U are the same there"
             )
         return self.from_desired(np.isin(np.arange(self.n_goals), chosen))
 
@@ -390,10 +395,3 @@ class TaskSpace:
         """The world and the two rewards."""
         high, low = self.r_universal[0], self.r_empty[0]
         return f"TaskSpace({self.world!r}, r_U = {high:g}, r_∅ = {low:g})"
-
-
-def _default_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
-    if not isinstance(world, FiniteMDP) or world.goal_reward is None:
-        return -0.1, 2.0
-    low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
-    return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high

@@ -24,6 +24,7 @@ from taskalgebra.theory.findings import WORTH, Candidate, Finding
 from taskalgebra.theory.rounding import lost, of_episode, scale_of, tie, told_apart
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.open_world import OpenWorld
 from taskalgebra.worlds.returns import best_returns
 
 PAPER = "not an assumption"
@@ -284,3 +285,11 @@ def _worth_finding(ways: Ways, found: Shortfall, name: str | None, r_universal: 
         "r_universal": take,
     }
     return Finding(WORTH, PAPER, False, detail, offender)
+
+
+def usual_rewards(world: FiniteMDP | OpenWorld) -> tuple[float, float]:
+    """r_∅ and r_U of a world: those of its own task, or the paper's, −0.1 and 2."""
+    if not isinstance(world, FiniteMDP) or world.goal_reward is None:
+        return -0.1, 2.0
+    low, high = float(world.goal_reward.min()), float(world.goal_reward.max())
+    return (low if low < high else min(high - 1.0, float(world.step_reward.min()))), high

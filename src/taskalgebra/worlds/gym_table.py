@@ -53,6 +53,7 @@ def from_gymnasium(
     if not isinstance(table, dict) or not table or set(table) != set(range(len(table))):
         raise ValueError(
             f"{env} has no transition table env.unwrapped.P with states 0, 1, 2, …; "
+            f"explore it, solve(explore(wrap(env, goals=label))), learn it, learn(wrap(...)), or "
             f"build its world with from_arrays"
         )
     n_states, n_actions = len(table), len(table[0])

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
+from pathlib import Path
 
+import gymnasium as gym
+import minigrid  # noqa: F401 (registers its environments)
 import numpy as np
 import pytest
 
 from taskalgebra.paper.results.record import load
+from taskalgebra.showcase import minigrid_fixed, stable_baselines
 from taskalgebra.showcase import run as showcase
 from taskalgebra.showcase.record import Judged, World, n_lines
 from taskalgebra.showcase.toy_text import best_within
@@ -99,3 +104,61 @@ def test_unknown_worlds_and_missing_extras_are_said(monkeypatch, tmp_path, run):
     assert code == 1 and 'pip install "taskalgebra[minigrid]"' in err
     code, _, err = run("reproduce", "w", "--train", "--out", tmp_path)
     assert code == 2
+
+
+def test_a_result_at_toy_size_does_not_stand_for_a_whole_one(tmp_path):
+    name = "frozen-lake-4x4"
+    (quick,) = showcase.run([name], tmp_path, quick=True)
+    (again,) = showcase.run([name], tmp_path, quick=True)
+    (whole,) = showcase.run([name], tmp_path)
+    (kept,) = showcase.run([name], tmp_path, quick=True)
+    assert [shown.kept for shown in (quick, again, whole, kept)] == [False, True, False, True]
+    assert {one.episodes for one in quick.judged} == {20}
+    assert {one.episodes for one in whole.judged} == {100}
+
+
+SHIPPED = Path(__file__).parents[3] / "results" / "worlds"
+SHORT: set[str] = set()
+"""Worlds whose bar is not reached; the table says so."""
+NOT_SHOWN = {"lunar-lander", "sb3-dqn-grid", "sb3-td3-maze", "sb3-td3-point"}
+"""Worlds that can be run, but have no row in the table."""
+
+
+def test_the_table_of_the_page_is_that_of_the_results():
+    assert (SHIPPED / showcase.TABLE).read_text() == showcase.table(SHIPPED)
+
+
+@pytest.mark.parametrize("name", sorted(set(showcase.worlds()) - NOT_SHOWN))
+def test_every_world_has_results_and_reaches_its_bar_or_is_named(name):
+    world = showcase.worlds()[name]
+    result = load(name, SHIPPED)
+    shown = showcase._kept(world, SHIPPED)
+    assert result.config["lines"] == world.n_lines
+    assert result.config["ok"] == shown.ok == (name not in SHORT)
+    assert all(one.episodes <= world.episodes for one in shown.judged)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fewest"), [(lambda carried: carried, 17), (lambda carried: not carried, 20)]
+)
+def test_the_search_over_keys_and_doors_counts_steps(wanted, fewest):
+    env = gym.make(minigrid_fixed.KEY).unwrapped
+    env.reset(seed=0)
+    ends = partial(minigrid_fixed._on_goal, env.grid, wanted)
+    assert minigrid_fixed.fewest_steps(env, ends, things=True) == fewest
+
+
+def test_a_search_that_cannot_end_well_says_so():
+    env = gym.make(minigrid_fixed.FETCH).unwrapped
+    env.reset(seed=0)
+    assert minigrid_fixed.fewest_steps(env, lambda *_: None, things=False) is None
+
+
+def test_ways_past_walls_are_longer():
+    assert stable_baselines.round_the_wall((0.5, 0.0), (0.5, 0.5), set()) == 0.5
+    assert stable_baselines.round_the_wall((-0.4, 0.0), (0.4, 0.0), set()) == pytest.approx(1.0)
+    grid = stable_baselines.Grid()
+    west, east = grid.point(3, 0), (3, 6)
+    assert stable_baselines.through_grid(west, (3, 2), set()) == 2
+    assert stable_baselines.through_grid(west, east, set()) == 2 + 6 + 2
+    assert stable_baselines.through_grid(west, east, {(1, 3)}) == math.inf

@@ -396,3 +396,20 @@ def test_the_settings_of_a_resumed_training_must_all_be_known(saved):
     rewritten(saved, lambda r: {**r, "settings": {}})
     with pytest.raises(CheckpointError, match="started with categorical = None"):
         checkpoint.resume(saved, short_trainer(corridors(8), short(), 3))
+
+
+def test_a_training_from_before_a_setting_was_added_resumes(tmp_path):
+    added = {"directed": False, "pessimism": 0.0, "scoring_share": 1.0, "device": "auto"}
+    path, settings = tmp_path / "t.safetensors", short(**added)
+    trainer = short_trainer(corridors(8), settings, 3)
+    next(trainer.iterations())
+    checkpoint.save(path, trainer, Progress())
+
+    def before(record):
+        kept = {n: v for n, v in record["settings"].items() if n not in added}
+        return {**record, "settings": kept}
+
+    rewritten(path, before)
+    again = short_trainer(corridors(8), settings, 3)
+    checkpoint.resume(path, again)
+    assert again.n_updates == trainer.n_updates

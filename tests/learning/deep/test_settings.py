@@ -68,7 +68,7 @@ def test_a_spacing_is_not_looked_at_where_values_are_numbers():
 
 def test_presets_have_the_hyperparameters_of_the_paper_or_our_own():
     assert FAST == DeepSettings() != GENERAL == DeepQ().settings
-    assert replace(recipes.FAST.settings, v_min=None, v_max=None, spacing=None) == replace(
+    assert replace(recipes.SHIPPED.settings, v_min=None, v_max=None, spacing=None) == replace(
         FAST, max_episode_steps=recipes.TRAINING_STEPS
     )
     assert DeepQ.paper(batch_size=8).settings == replace(PAPER, batch_size=8)

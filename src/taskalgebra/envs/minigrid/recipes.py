@@ -24,7 +24,7 @@ def in_a_room(size: int, cost: float) -> DeepQ:
         v_max=0.0,
         spacing=cost,
         max_episode_steps=TRAINING_STEPS,
-        n_updates=8_000,
+        n_updates=12_000,
         updates_per_iteration=500,
         steps_per_update=48.0,
         telling_share=0.4,

@@ -84,8 +84,8 @@ def kind_of(name: str) -> Kind:
     if found is None or name not in gym.registry:
         raise ValueError(
             f"no world {name!r}; expected an environment such as MiniGrid-Fetch-8x8-N3-v0 or "
-            f"BabyAI-GoToLocal-v0{closest(str(name), known)}; others become worlds by "
-            f"ta.wrap(name, goals=label), with a label of {__package__}"
+            f"BabyAI-GoToLocal-v0; others become worlds by ta.wrap(name, goals=label), with a "
+            f"label of {__package__}{closest(str(name), known)}"
         )
     return found
 

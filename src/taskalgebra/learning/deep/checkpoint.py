@@ -31,7 +31,7 @@ from taskalgebra.theory.goal_env import goals_reached
 FORMAT = "taskalgebra training 2"
 _REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
 _COUNTERS = ("n_iterations", "n_updates", "n_steps")
-_ADDED = {"directed": False, "scoring_share": 1.0, "device": "auto"}
+_ADDED = {"directed": False, "pessimism": 0.0, "scoring_share": 1.0, "device": "auto"}
 """Settings that earlier files do not name, as they were."""
 Arrays = dict[str, NDArray[Any]]
 

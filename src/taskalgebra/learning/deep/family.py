@@ -192,7 +192,7 @@ class NetworkFamily(Family):
         arrays: dict[str, NDArray[Any]] = {"goal_rewards": self.goal_rewards}
         for i, reach in enumerate(self.reaches):
             for name, weight in weights_of(reach.network).items():
-                arrays[f"{i}.weights.{name}"] = _rounded(name, weight)
+                arrays[f"{i}.weights.{name}"] = _rounded(name, weight, reach)
             arrays[f"{i}.goals"] = reach.goals
             arrays[f"{i}.numbers"] = reach.numbers
             arrays[f"{i}.included"] = reach.included
@@ -321,15 +321,17 @@ def _kind(name: str | None, given: Network | None) -> Network:
     return KNOWN[name]
 
 
-def _rounded(name: str, weight: NDArray[Any]) -> NDArray[Any]:
+def _rounded(name: str, weight: NDArray[Any], reach: NetworkReach) -> NDArray[Any]:
     """A weight in half precision, or unchanged if that would be too coarse.
 
-    The mean of vector observations may be large compared to their differences, and half precision
-    ends at 65,504.
+    The mean of observations may be large compared to their differences, unless they are pictures
+    of bytes, and half precision ends at 65,504.
     """
     if not np.isfinite(weight).all():
         raise ValueError(f"the weights of {name!r} are not finite; nothing was saved")
-    coarse = name.endswith(("_mean", "_scale")) and weight.ndim == 1
+    shown = reach.goals if name.startswith("goal_") else reach.like
+    of_bytes = weight.ndim > 1 and shown.dtype == np.uint8
+    coarse = name.endswith(("_mean", "_scale")) and not of_bytes
     if coarse or np.abs(weight).max() > np.finfo(np.float16).max:
         return weight
     return weight.astype(np.float16)

@@ -6,9 +6,15 @@ step that does not reach the desired goal, 0 for one that does.
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
+
+Seen = dict[str, NDArray[np.float32]]
+Step = tuple[Seen, float, bool, bool, dict[str, Any]]
 
 RADIUS = 0.15
 WALL_TOP = 0.3
@@ -20,7 +26,7 @@ def _dict_space(low: float, high: float, n: int) -> spaces.Dict:
     return spaces.Dict({"observation": box, "achieved_goal": box, "desired_goal": box})
 
 
-class Point(gym.Env):
+class Point(gym.Env[Any, Any]):
     """A point in a square with a wall from the bottom to above the middle; it moves by its action.
 
     Args:
@@ -33,14 +39,16 @@ class Point(gym.Env):
         self.action_space = spaces.Box(-0.1, 0.1, (2,), np.float32)
         self.max_steps = max_steps
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Seen, dict[str, Any]]:
         """Start anywhere, with any desired goal."""
         super().reset(seed=seed)
         self.at, self.goal = self.np_random.uniform(-1.0, 1.0, (2, 2)).astype(np.float32)
         self.n = 0
         return self._seen(), {}
 
-    def step(self, action):
+    def step(self, action: Any) -> Step:
         """Move, unless the wall is in the way."""
         to = np.clip(self.at + np.clip(action, -0.1, 0.1), -1.0, 1.0).astype(np.float32)
         if self.at[0] * to[0] > 0.0 or min(self.at[1], to[1]) > WALL_TOP:
@@ -52,16 +60,16 @@ class Point(gym.Env):
         reward = float(self.compute_reward(self.at, self.goal, {}))
         return seen, reward, False, self.n >= self.max_steps, {}
 
-    def compute_reward(self, achieved, desired, info):
+    def compute_reward(self, achieved: Any, desired: Any, info: Any) -> Any:
         """HER's: 0 near the desired goal, else −1."""
         return -(np.linalg.norm(achieved - desired, axis=-1) > RADIUS).astype(np.float32)
 
-    def _seen(self):
+    def _seen(self) -> Seen:
         at, goal = self.at.copy(), self.goal.copy()
         return {"observation": at, "achieved_goal": at, "desired_goal": goal}
 
 
-class Grid(gym.Env):
+class Grid(gym.Env[Any, Any]):
     """A square of cells with a wall across it that has one door; four actions.
 
     Args:
@@ -82,11 +90,13 @@ class Grid(gym.Env):
         inside = 0 <= row < self.size and 0 <= column < self.size
         return inside and (column != self.size // 2 or row == 1)
 
-    def point(self, row: int, column: int):
+    def point(self, row: int, column: int) -> NDArray[np.float32]:
         """A cell as agents see it."""
-        return np.array([row, column], np.float32) * 2.0 / (self.size - 1) - 1.0
+        return np.array([row, column], np.float32) * np.float32(2 / (self.size - 1)) - np.float32(1)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Seen, dict[str, Any]]:
         """Start in any free cell, with any other as the desired goal."""
         super().reset(seed=seed)
         free = [c for c in np.ndindex(self.size, self.size) if self.is_free(*c)]
@@ -94,7 +104,7 @@ class Grid(gym.Env):
         self.at, self.goal, self.n = free[start], free[goal], 0
         return self._seen(), {}
 
-    def step(self, action):
+    def step(self, action: Any) -> Step:
         """Move to a free cell; the episode ends in the desired one."""
         to = tuple(int(x) for x in np.add(self.at, self.MOVES[int(action)]))
         self.at = to if self.is_free(*to) else self.at
@@ -102,10 +112,10 @@ class Grid(gym.Env):
         there = self.at == self.goal
         return self._seen(), float(there) - 1.0, there, self.n >= self.max_steps, {}
 
-    def compute_reward(self, achieved, desired, info):
+    def compute_reward(self, achieved: Any, desired: Any, info: Any) -> Any:
         """HER's: 0 in the desired cell, else −1."""
         return -(np.abs(achieved - desired).max(-1) > 1e-3).astype(np.float32)
 
-    def _seen(self):
+    def _seen(self) -> Seen:
         at = self.point(*self.at)
         return {"observation": at, "achieved_goal": at, "desired_goal": self.point(*self.goal)}
