@@ -7,6 +7,7 @@ the environment's own dynamics and with actions held as the agent holds them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, final
@@ -187,9 +188,9 @@ def ends(agent: Agent, envs: Sequence[Any], begin: Begin, label: Label, hold: in
     return found
 
 
-def judged(text: str, wanted: set[str], found: Sequence[Any]) -> Judged:
+def judged(text: str, wanted: set[str], found: Sequence[Any], best: float = math.nan) -> Judged:
     """How often a wanted goal was reached."""
-    return Judged(text, len(found), float(np.mean([name in wanted for name in found])), 1.0)
+    return Judged(text, len(found), float(np.mean([name in wanted for name in found])), best)
 
 
 def of_car(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
@@ -205,9 +206,9 @@ def of_car(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
             return starts[i].astype(np.float32)
 
         found = ends(skills[text], envs[: len(starts)], anywhere, hill, CAR_HOLD)
-        yield judged(text, wanted, found)
+        yield judged(text, wanted, found, 1.0)
         found = ends(skills[text], envs, partial(_own_start, seed), hill, CAR_HOLD)
-        yield judged(f"{text}, from the environment's own starts", wanted, found)
+        yield judged(f"{text}, from the environment's own starts", wanted, found, 1.0)
 
 
 def of_lander(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
