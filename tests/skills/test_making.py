@@ -127,15 +127,10 @@ REFUSED = {
         ValueError,
         r"shared_absorbing=False",
     ),
-    "tables of what is seen as a vector": (
-        lambda: ta.learn(corridor_world(), learner=ta.QLearning()),
-        ValueError,
-        r"numbered observations and actions, Discrete; .*Box.*learn with DeepQ",
-    ),
     "networks of what is seen as a number": (
         lambda: ta.learn(ta.FourRooms(), learner=short_learner()),
         ValueError,
-        r"images .* or vectors, .* got Discrete",
+        r"observations are Discrete\(108\), numbers of states: learn tables, learner=QLearning\(\)",
     ),
     "few steps in an open world": (
         lambda: ta.learn(corridor_world(), learner=ta.FewSteps()),

@@ -41,7 +41,7 @@ class Goals:
     >>> goals.names
     ('red big', 'red not big', 'blue big', 'blue not big')
     >>> goals.base_tasks()
-    {'red': (0, 1), 'blue': (2, 3), 'big': (0, 2)}
+    {'red': (0, 1), 'big': (0, 2), 'blue': (2, 3)}
     >>> goals.number({"colour": "blue", "big": False})
     3
     """

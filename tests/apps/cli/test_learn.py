@@ -97,7 +97,7 @@ def test_a_training_of_networks_is_stopped_and_resumes(run, document, tmp_path, 
 
         return run_training(self, path, score, told_once)
 
-    monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
+    monkeypatch.setattr(deep, "base_score", lambda world, episodes: lambda networks: 0.0)
     monkeypatch.setattr(deep.Training, "run", stopped)
     code, _, err = run(*arguments)
     assert code == 130 and "game.training" in err and "the same command resumes" in err
@@ -147,7 +147,7 @@ def test_by_touch_a_training_starts_from_what_boxman_random_sees(run, tmp_path, 
     from taskalgebra.learning.deep import training as deep
 
     monkeypatch.setattr(learn, "usual_episodes", lambda skills: 2)
-    monkeypatch.setattr(deep, "base_score", lambda world: lambda networks: 0.0)
+    monkeypatch.setattr(deep, "base_score", lambda world, episodes: lambda networks: 0.0)
     out = tmp_path / "game"
     code, told, err = run(
         "learn", "boxman-touch", "--out", out, "--tasks", "blue", "--updates", "2"
