@@ -9,7 +9,6 @@ FAILS  goals look different: 'north' and 'south' are shown to networks as the sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -19,7 +18,7 @@ from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 from taskalgebra.evaluation.rollout import rollout
-from taskalgebra.theory.findings import WORTH, Finding
+from taskalgebra.theory.findings import WORTH, Finding, Findings
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.validation import checked_seed, count, listed
 from taskalgebra.worlds.finite import NO_GOAL
@@ -32,30 +31,8 @@ CORE = "contract"
 
 @final
 @dataclass(frozen=True)
-class EnvReport(Mapping[str, Finding]):
+class EnvReport(Findings):
     """The findings of `check_env`, by name."""
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing is missing."""
-        return all(finding.holds for finding in self.findings)
-
-    def __getitem__(self, name: str) -> Finding:
-        """The finding of this name."""
-        for finding in self.findings:
-            if finding.name == name:
-                return finding
-        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the findings."""
-        return (finding.name for finding in self.findings)
-
-    def __len__(self) -> int:
-        """The number of findings."""
-        return len(self.findings)
 
     def __str__(self) -> str:
         """One line per finding."""

@@ -55,7 +55,7 @@ def _code(thing: Any) -> Code:
 
 
 def _rearrange(env: Any, now: tuple[Code, ...], wanted: tuple[Code, ...], carried: Code) -> None:
-    """Move objects to where they are wanted; only those that are nowhere are made anew.
+    """Move objects to where they are wanted; only those that are missing are created.
 
     Instructions of BabyAI know objects by identity.
     """

@@ -1,6 +1,6 @@
 """Algorithm 1 as a learner: tables, for finite worlds and for goal environments that are played.
 
-Observations that are no numbers of states, such as small grids or vectors of whole numbers, are
+Observations that are not numbers of states, such as small grids or vectors of whole numbers, are
 numbered as they are met.  At one that was never met, an agent acts on the mean of the values of all
 that were.
 """
@@ -123,7 +123,7 @@ class _Way(ABC):
     """How tables are learned; `_InTables` and `_ByPlaying` are the two ways."""
 
     goal_without_end = False  # whether info["goal"] came on a step that did not terminate
-    numbering: Numbering | None = None  # of observations that are no numbers
+    numbering: Numbering | None = None  # of observations that are arrays
     stops_anywhere: bool  # whether a run that was stopped within an episode resumes there
 
     def __init__(

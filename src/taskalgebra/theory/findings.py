@@ -37,8 +37,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class AssumptionReport(Mapping[str, Finding]):
-    """The findings of `TaskSpace.check`, by name."""
+class Findings(Mapping[str, Finding]):
+    """Findings by name."""
 
     findings: tuple[Finding, ...]
 
@@ -46,6 +46,26 @@ class AssumptionReport(Mapping[str, Finding]):
     def holds(self) -> bool:
         """Whether nothing speaks against it: no finding fails."""
         return all(finding.holds for finding in self.findings)
+
+    def __getitem__(self, name: str) -> Finding:
+        """The finding of this name."""
+        for finding in self.findings:
+            if finding.name == name:
+                return finding
+        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the findings, in their order."""
+        return (finding.name for finding in self.findings)
+
+    def __len__(self) -> int:
+        """The number of findings."""
+        return len(self.findings)
+
+
+@dataclass(frozen=True)
+class AssumptionReport(Findings):
+    """The findings of `TaskSpace.check`, by name."""
 
     @property
     def zero_shot_optimal(self) -> bool:
@@ -103,21 +123,6 @@ class AssumptionReport(Mapping[str, Finding]):
     def __str__(self) -> str:
         """One line per finding, then what follows from them."""
         return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
-
-    def __getitem__(self, name: str) -> Finding:
-        """The finding of this name."""
-        for finding in self.findings:
-            if finding.name == name:
-                return finding
-        raise KeyError(f"no finding {name!r}; there are {', '.join(self)}")
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the findings, in the order of the paper."""
-        return (finding.name for finding in self.findings)
-
-    def __len__(self) -> int:
-        """The number of findings."""
-        return len(self.findings)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class TableBounds(ValueBounds):
     space: TaskSpace
     tables: Bounds
     numbering: Numbering | None = None
-    """The numbers of observations that are no numbers themselves; the last row of a table is then
+    """The numbers of observations that are arrays; the last row of a table is then
     for observations without one."""
 
     def states(self, observations: ArrayLike) -> NDArray[np.integer]:

@@ -167,7 +167,7 @@ class TaskSpace:
         r_universal: r_U, what a desired goal pays; one number, or one per goal.  "auto" is the
             default, or more if some goal is then not worth the way from some start: one step's cost
             more than the least that is (see `theory.worth`).
-        r_empty: r_∅, what any other goal pays.  A goal for which both are equal is no task's wish.
+        r_empty: r_∅, what any other goal pays.  Where both are equal, no task wants the goal.
 
     By default, a world with a task of its own sets them to the largest and the smallest reward of
     its goals (if all goals pay the same, r_∅ is the lowest step reward, but at least 1 below r_U);
