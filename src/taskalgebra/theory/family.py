@@ -209,10 +209,10 @@ def _check_tables(space: TaskSpace, tasks: Mapping[str, Task], tables: Sequence[
 
 
 _WORLD_ARRAYS = ("offset", "successor", "probability", "step_reward", "goals", "starts")
-_OPTIONAL_ARRAYS = ("goal_reward", "cells", "ends")
+_OPTIONAL_ARRAYS = ("goal_reward", "cells", "ends", "resumes")
 
 
-_WHOLE = ("offset", "successor", "goals", "starts", "cells", "ends")
+_WHOLE = ("offset", "successor", "goals", "starts", "cells", "ends", "resumes")
 """Arrays of whole numbers; all others hold rewards or probabilities."""
 _REWARDS = ("r_universal", "r_empty")
 

@@ -24,6 +24,7 @@ def from_arrays(
     starts: Sequence[int] | ArrayLike | None = None,
     goal_reward: ArrayLike | None = None,
     cells: ArrayLike | None = None,
+    resumes: ArrayLike | None = None,
 ) -> FiniteMDP:
     """Make a world from arrays.
 
@@ -39,6 +40,8 @@ def from_arrays(
             which a goal can be reached.
         goal_reward: `[G]` terminal rewards of the world's own task, if it has one.
         cells: `[S, 2]` row and column of each state, for worlds with a map.
+        resumes: `[G]` the state in which an episode goes on after each goal, for tasks that do not
+            end there, such as "first this, then that".  It is no goal itself.
 
     Raises:
         ValueError: a shape, a number or a name does not fit; the message says which and why.
@@ -78,6 +81,7 @@ def from_arrays(
         starts=starts,
         goal_reward=goal_reward,
         cells=cells,
+        resumes=resumes,
     )
 
 
@@ -96,6 +100,7 @@ def from_rows(
     cells: ArrayLike | None = None,
     ends: ArrayLike | None = None,
     max_episode_steps: int | None = None,
+    resumes: ArrayLike | None = None,
 ) -> FiniteMDP:
     """Make a world from outcomes in compressed rows (see `FiniteMDP`); shape is (S, A).
 
@@ -127,13 +132,30 @@ def from_rows(
         max_episode_steps=None
         if max_episode_steps is None
         else count(max_episode_steps, "max_episode_steps"),
+        resumes=None if resumes is None else _resumes(resumes, goal_states, n_states),
     )
     world = replace(world, starts=_starts(starts, world))
     shared = (world.step_reward, world.goals, world.starts, world.goal_reward, world.cells)
-    for array in (*rows, *shared, world.ends):
+    for array in (*rows, *shared, world.ends, world.resumes):
         if array is not None:
             array.setflags(write=False)
     return world
+
+
+def _resumes(resumes: ArrayLike, goals: IntArray, n_states: int) -> IntArray:
+    states = np.asarray(resumes)
+    if states.shape != goals.shape or not np.issubdtype(states.dtype, np.integer):
+        raise ValueError(
+            f"resumes must hold the number of a state for each of the {goals.size} goals, got "
+            f"{resumes!r}"
+        )
+    wrong = states[(states < 0) | (states >= n_states) | np.isin(states, goals)]
+    if wrong.size:
+        raise ValueError(
+            f"an episode cannot go on in state {wrong[0]}; give states from 0 to {n_states - 1} "
+            f"that are no goals"
+        )
+    return states.astype(np.int32)
 
 
 def _goal_states(goals: Sequence[int] | ArrayLike, n_states: int) -> IntArray:

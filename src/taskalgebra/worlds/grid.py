@@ -139,6 +139,7 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
         cells=mdp.cells,
         ends=mdp.ends,
         max_episode_steps=mdp.max_episode_steps,
+        resumes=mdp.resumes,
     )
     starts = mdp.starts[world.ending[mdp.starts]]
     if not starts.size:
@@ -196,6 +197,7 @@ def _world(
         action_names=ACTIONS,
         starts=None if starts is None else [int(state_of[cell]) for cell in starts],
         cells=np.concatenate((cells, goal_cells)),
+        resumes=state_of[tuple(goal_cells.T)],
     )
 
 
