@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from taskalgebra.learning.learner import Learner as Learner
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
+    from taskalgebra.logic.automaton import Automaton as Automaton
+    from taskalgebra.logic.automaton import automaton as automaton
     from taskalgebra.logic.expression import Expression as Expression
     from taskalgebra.logic.formulas import all_functions as all_functions
     from taskalgebra.logic.formulas import parse as parse
@@ -104,6 +106,7 @@ _HOME = {
     "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),
+    "logic.automaton": ("Automaton", "automaton"),
     "logic.expression": ("Expression",),
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
