@@ -11,6 +11,8 @@ readers and in greyscale.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
@@ -39,9 +41,16 @@ def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> s
         ValueError: the world has no map.
     """
     mdp = task.space.mdp
+    return map_of_policy(mdp, _signs(task.wanted), values, actions, colour=colour)
+
+
+def map_of_policy(
+    mdp: FiniteMDP, signs: Sequence[str], values: Array, actions: LongArray, *, colour: bool
+) -> str:
+    """The same with one sign for each goal, `[G]`."""
     states, _ = layout(mdp)
     live = np.flatnonzero(~mdp.is_goal)
-    marks = _marks(mdp, task.wanted)
+    marks = _marks(mdp, signs)
     shown = values[live][np.isfinite(values[live])]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
     lines = []
@@ -80,7 +89,7 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
         ValueError: the world has no map.
     """
     states, corner = layout(mdp)
-    marks = _marks(mdp, desired)
+    marks = _marks(mdp, _signs(desired))
     lines = [
         [WALL * 3 if s == NOTHING else f" {marks.get(s, ' ')} " for s in row] for row in states
     ]
@@ -109,14 +118,17 @@ def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
     return states, corner
 
 
-def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
-    """The symbol of each cell that holds a goal."""
+def _signs(desired: BoolArray) -> list[str]:
+    return ["◆" if one else "◇" for one in desired]
+
+
+def _marks(mdp: FiniteMDP, signs: Sequence[str]) -> dict[int, str]:
+    """The sign of each cell that holds a goal."""
     assert mdp.cells is not None
     order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
     state_at = {tuple(mdp.cells[s]): int(s) for s in order}
     return {
-        state_at[tuple(mdp.cells[goal])]: "◆" if is_desired else "◇"
-        for goal, is_desired in zip(mdp.goals, desired, strict=True)
+        state_at[tuple(mdp.cells[goal])]: sign for goal, sign in zip(mdp.goals, signs, strict=True)
     }
 
 

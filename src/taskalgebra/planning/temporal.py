@@ -212,8 +212,8 @@ class FormulaPolicy(Policy):
         """The actions for observations with the automaton in one state."""
 
     @abstractmethod
-    def value(self, observations: NDArray[Any]) -> Array:
-        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied."""
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        """[B], V with the automaton in a state, by default the first; −∞ where nothing succeeds."""
 
 
 @final
@@ -238,9 +238,10 @@ class ComposedPolicy(FormulaPolicy):
             policy = self._policies[u] = self._family.policy(self.values(u))
         return policy.actions(observations)
 
-    def value(self, observations: NDArray[Any]) -> Array:
-        """max_{g, a} Q̄ of the task that is played first."""
-        return recover_v(self.values(self.labelled.automaton.start).q_bar(observations))
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        """max_{g, a} Q̄ of the task that is played in a state."""
+        state = self.labelled.automaton.start if u is None else u
+        return recover_v(self.values(state).q_bar(observations))
 
 
 @final
@@ -257,9 +258,10 @@ class PlannedPolicy(FormulaPolicy):
         found: LongArray = self.table[u, np.asarray(observations)]
         return found
 
-    def value(self, observations: NDArray[Any]) -> Array:
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
         """Looked up."""
-        found: Array = self.values[self.labelled.automaton.start, observations]
+        state = self.labelled.automaton.start if u is None else u
+        found: Array = self.values[state, observations]
         return found
 
 
