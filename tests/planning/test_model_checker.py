@@ -14,13 +14,21 @@ import stormpy
 import taskalgebra as ta
 import temporal_oracle as oracle
 
+RISKY = (
+    "!{0} U {1}",
+    "!{0} U ({1} & X (!{1} U {2}))",
+    "!({0} | {2}) U ({1} & X (!{0} U {2}))",
+    "F ({0} & X (!{1} U {2})) & (!{2} U {0})",
+    "(!{0} U {1}) | (!{1} U ({0} & X (!{2} U {1})))",
+)
+"""Formulas that an unlucky step violates for good."""
 CHEAP = 2.0**-30  # of a step: the return is then the probability of success
 
 
 def random_world(rng, *, chance):
     """A world in which every state leads to every other, so that no episode need go on forever."""
     while True:
-        n_goals, n_actions = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        n_goals, n_actions = int(rng.integers(3, 5)), int(rng.integers(1, 4))
         n_states = n_goals + int(rng.integers(2, 7))
         dynamics = np.zeros((n_states, n_actions, n_states))
         for s in range(n_states):
@@ -73,7 +81,10 @@ def test_the_probability_of_success_is_that_of_storm(seed, tmp_path):
     dynamics, goals, resumes = random_world(rng, chance=chance)
     names = [f"g{i}" for i in range(len(goals))]
     tasks = {"some": names[:2], "last": names[-1:]}
-    text = oracle.random_mission(rng, [*names, *tasks], safety=False)
+    if seed % 3:
+        text = rng.choice(RISKY).format(*(f"'{name}'" for name in rng.permutation(names)))
+    else:
+        text = oracle.random_mission(rng, [*names, *tasks], safety=False)
     world = ta.from_arrays(dynamics, -CHEAP, goals, goal_names=names, resumes=resumes)
     space = ta.TaskSpace(world, r_universal=1.0, r_empty=0.0)
     skills = ta.solve(space, tasks)
@@ -90,4 +101,5 @@ def test_the_probability_of_success_is_that_of_storm(seed, tmp_path):
     except ValueError:  # it can never be satisfied
         assert not any(expected)
         return
+    assert chance or set(expected) <= {0.0, 1.0}
     assert np.maximum(agent.v(cells), 0.0) == pytest.approx(expected, abs=2e-5), text
