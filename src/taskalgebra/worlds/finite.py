@@ -50,7 +50,9 @@ class FiniteMDP:
     cells: LongArray | None = None  # [S, 2], row and column of each state on a map
     ends: IntArray | None = None  # [G], what the environment itself calls the state of each goal
     max_episode_steps: int | None = None  # after which the environment itself ends an episode
-    resumes: IntArray | None = None  # [G], the state in which an episode that outlives a goal goes on
+    resumes: IntArray | None = (
+        None  # [G], the state in which an episode that outlives a goal goes on
+    )
 
     @property
     def limit_ignored(self) -> str:
