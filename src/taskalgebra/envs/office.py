@@ -58,7 +58,7 @@ FORMULAS = {
     + SAFE,
     "CoffeeStrict": "F office & (!office U coffee)",
     "Long": "F(mail & X F(office & X(!mail U (!mail_left & mail & X F(coffee & X(!office U "
-    "(!people & office & X F(A & X F(B & X F(C & X F(D & X F A)))))))))))) & " + SAFE,
+    "(!people & office & X F(A & X F(B & X F(C & X F(D & X F A))))))))))) & " + SAFE,
 }
 """The published tasks."""
 
