@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from taskalgebra.learning.learner import Learner as Learner
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
+    from taskalgebra.logic.automaton import Automaton as Automaton
+    from taskalgebra.logic.automaton import automaton as automaton
     from taskalgebra.logic.expression import Expression as Expression
     from taskalgebra.logic.formulas import all_functions as all_functions
     from taskalgebra.logic.formulas import parse as parse
@@ -61,8 +63,10 @@ if TYPE_CHECKING:
     from taskalgebra.skills.making import solve as solve
     from taskalgebra.skills.sb3 import from_sb3 as from_sb3
     from taskalgebra.skills.skills import Skills as Skills
+    from taskalgebra.skills.temporal import TemporalAgent as TemporalAgent
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
+    from taskalgebra.theory.certificate import Certificate as Certificate
     from taskalgebra.theory.family import Family as Family
     from taskalgebra.theory.family import ReachFamily as ReachFamily
     from taskalgebra.theory.family import TableFamily as TableFamily
@@ -109,6 +113,7 @@ _HOME = {
     "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),
+    "logic.automaton": ("Automaton", "automaton"),
     "logic.expression": ("Expression",),
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
@@ -121,6 +126,8 @@ _HOME = {
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.sb3": ("from_sb3",),
     "skills.skills": ("Skills",),
+    "skills.temporal": ("TemporalAgent",),
+    "theory.certificate": ("Certificate",),
     "theory.findings": ("AssumptionReport", "Finding"),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),

@@ -17,7 +17,15 @@ from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
 
-NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds", "folders", "kills", "server")
+NAMES: tuple[str, ...] = (
+    "expressions",
+    "verdicts",
+    "worlds",
+    "temporal",
+    "folders",
+    "kills",
+    "server",
+)
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"
 MOST_SHOWN = 20

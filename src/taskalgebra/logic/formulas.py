@@ -38,6 +38,15 @@ from taskalgebra.logic.expression import (
     sum_of_cubes,
 )
 from taskalgebra.logic.sum_of_products import all_true, short_sum, sum_of_products
+from taskalgebra.logic.temporal import (
+    Always,
+    Eventually,
+    Next,
+    Release,
+    Until,
+    WeakNext,
+    WeakUntil,
+)
 from taskalgebra.logic.text import postfix
 from taskalgebra.logic.truth import checked_names
 
@@ -51,7 +60,24 @@ _OPERATORS: Final[dict[str, Callable[[Expression, Expression], Expression]]] = {
     "nor": lambda a, b: Not(Or(a, b)),
     "implies": lambda a, b: Or(Not(a), b),
     "iff": lambda a, b: Not(Xor(a, b)),
+    "until": Until,
+    "release": Release,
+    "weak_until": WeakUntil,
+    "then": lambda a, b: Eventually(And(a, Next(_eventually(b)))),
 }
+_UNARY: Final[dict[str, Callable[[Expression], Expression]]] = {
+    "not": Not,
+    "next": Next,
+    "weak_next": WeakNext,
+    "eventually": Eventually,
+    "always": Always,
+    "avoid": lambda a: Always(Not(a)),
+}
+
+
+def _eventually(operand: Expression) -> Expression:
+    """F a, where F F a is F a."""
+    return operand if isinstance(operand, Eventually) else Eventually(operand)
 
 
 def parse(text: str, names: Iterable[str] | None = None) -> Expression:
@@ -78,8 +104,8 @@ def parse(text: str, names: Iterable[str] | None = None) -> Expression:
             stack.append(leaf)
         elif symbol.kind in ("true", "false"):
             stack.append(TRUE if symbol.kind == "true" else FALSE)
-        elif symbol.kind == "not":
-            stack[-1] = Not(stack[-1])
+        elif symbol.kind in _UNARY:
+            stack[-1] = _UNARY[symbol.kind](stack[-1])
         else:
             right = stack.pop()
             stack[-1] = _OPERATORS[symbol.kind](stack[-1], right)

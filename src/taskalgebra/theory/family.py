@@ -21,6 +21,7 @@ from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, OfferedPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, OfferedReach, Reach, ReachBounds, ReachQ
+from taskalgebra.theory.table_reach import TableReach
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
@@ -80,6 +81,19 @@ class Family(ABC):
         """How to act on values of this family."""
         return GreedyPolicy(values)
 
+    def to_goals(self) -> Reach:
+        """G(s:g, a), what the values know of the ways to goals; −∞ where there is none.
+
+        Unlike Q̄ it has no penalty in it, so that goals may pay anything on top.
+
+        Raises:
+            TypeError: the values are no sums of a return and of what a goal pays.
+        """
+        raise TypeError(
+            f"values of {type(self).__name__} do not tell the way to a goal from what it pays; "
+            f"tasks with time need both: solve or learn without a limit of steps"
+        )
+
     @abstractmethod
     def pack(self) -> Packed:
         """Words and arrays, from which the reader of `FORMAT` makes an equal family.
@@ -133,6 +147,10 @@ class TableFamily(Family):
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
+    def to_goals(self) -> Reach:
+        """Q̄_U − r_U, and −∞ where Q̄_U holds the penalty of ending in another goal."""
+        return TableReach(self.bounds, self.r_bar_min)
+
     def pack(self) -> Packed:
         """All tables, and the observations that have numbers."""
         arrays: dict[str, NDArray[Any]] = {
@@ -171,6 +189,10 @@ class ReachFamily(Family):
         if isinstance(self.reach, OfferedReach):
             return OfferedPolicy(values, self.reach)
         return GreedyPolicy(values)
+
+    def to_goals(self) -> Reach:
+        """The reach itself."""
+        return self.reach
 
     def pack(self) -> Packed:
         """The name of the reach and what it keeps: the code, or the model, is passed again."""

@@ -82,6 +82,33 @@ class GoalEnv(ABC):
     ) -> VectorEnv[Any, Any, Any]:
         """N copies that pay for a task; without `max_episode_steps`, episodes have no limit."""
 
+    def continuing(
+        self, num_envs: int, *, max_episode_steps: int | None = None
+    ) -> VectorEnv[Any, Any, Any]:
+        """N copies whose episodes outlive goals, for tasks with time.
+
+        `infos["goal"]`, `[N]`, is the goal that the step entered, or −1; the episode goes on.
+        Rewards are those of steps; goals pay nothing.  An episode terminates only where the
+        environment cannot go on.
+        """
+        raise TypeError(
+            f"episodes of {type(self).__name__} end in goals, and tasks with time go on; it has no "
+            f"method continuing(num_envs)"
+        )
+
+    def standing(self) -> NDArray[Any] | None:
+        """[G, ...], what is seen when an episode goes on after each goal; None if it varies.
+
+        Tasks with time read there how far one goal is from another.
+        """
+        if self.space.finite and self.space.mdp.resumes is not None:
+            return self.space.mdp.resumes.astype(np.int64)
+        return None
+
+    def standing_in(self, observations: NDArray[Any]) -> NDArray[Any] | None:
+        """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
+        return None
+
     def attach(
         self, env: Any, *, task: Task, max_episode_steps: int | None = None
     ) -> VectorEnv[Any, Any, Any]:

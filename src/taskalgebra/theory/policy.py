@@ -96,6 +96,10 @@ class Policy(ABC):
         """Episodes begin at these positions of the batch, `[B]`; by default there is no memory."""
         return
 
+    def observe(self, goals: LongArray) -> None:
+        """The last step entered these goals, `[B]`, −1 for none; by default there is no memory."""
+        return
+
     def first_actions(self, observations: Any) -> NDArray[Any]:
         """The actions where every episode of the batch just begins; no memory is touched."""
         return self.actions(observations)

@@ -140,6 +140,20 @@ class FiniteMDP:
             return graph.can_reach(offset, state, self.goals)
         return graph.almost_surely(self.offset, self.successor, self.n_actions, self.is_goal)
 
+    @property
+    def after_goals(self) -> IntArray:
+        """[G], the states in which episodes go on after goals.
+
+        Raises:
+            ValueError: the world does not say.
+        """
+        if self.resumes is None:
+            raise ValueError(
+                "this world does not say in which state an episode goes on after a goal, which "
+                "tasks with time need; draw it with from_text, or pass resumes=[...] to from_arrays"
+            )
+        return self.resumes
+
     def goal_index(self, goal: str | int) -> int:
         """The position of a goal in `goals`, by its name or by its position."""
         return goal_index(goal, self.goal_names)

@@ -187,6 +187,15 @@ class NetworkFamily(Family):
         """
         return self.shared or len(self.tasks) >= 3
 
+    def to_goals(self) -> Reach:
+        """The network, or the mean of several estimates."""
+        if not self.shared:
+            raise TypeError(
+                "these networks were learned where tasks end in goals of their own, so that none "
+                "knows the way to every goal; learn with one network for all tasks"
+            )
+        return self.reaches[0] if len(self.reaches) == 1 else MeanReach(self.reaches)
+
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Weights, in half precision where that is precise enough, and the goals met."""
         arrays: dict[str, NDArray[Any]] = {"goal_rewards": self.goal_rewards}

@@ -1,0 +1,121 @@
+"""Episodes of a formula, played in an environment whose episodes outlive goals.
+
+An episode ends at the first step after which its trace satisfies the formula, or can no longer be
+made to; the environment may end it earlier, or a limit of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskalgebra.arrays import BoolArray, LongArray
+from taskalgebra.evaluation.record import Episodes, Evaluation, figures
+from taskalgebra.limits import MOST_EPISODES
+from taskalgebra.planning.temporal import FormulaPolicy
+from taskalgebra.progress import Event, Listener, silent
+from taskalgebra.theory.goal_env import checked_rewards
+from taskalgebra.validation import count
+from taskalgebra.worlds.finite import NO_GOAL
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+
+def play_formula(
+    env: VectorEnv[Any, Any, Any],
+    policy: FormulaPolicy,
+    success: float,
+    *,
+    episodes: int,
+    max_steps: int,
+    seed: int = 0,
+    avoided: BoolArray | None = None,
+    listener: Listener = silent,
+) -> Evaluation:
+    """Play episodes of the formula of a policy, and summarise them.
+
+    Copies play in waves, and only the first episode of each counts, as in `rollout.play`.
+
+    Args:
+        env: copies of a goal environment, as `GoalEnv.continuing` makes them.
+        policy: what acts; it keeps the state of the automaton.
+        success: what is paid when the formula is satisfied.
+        episodes: the number of episodes.
+        max_steps: an episode is cut off after this many steps, and counts with its return so far.
+        seed: equal seeds play equal episodes, if the environment and the policy are deterministic.
+        avoided: `[G]`, goals that count as violations when they are entered.
+        listener: receives progress.
+    """
+    episodes = count(episodes, "episodes", most=MOST_EPISODES)
+    max_steps = count(max_steps, "max_steps")
+    first_seed = int(np.random.SeedSequence(seed).generate_state(1)[0]) >> 1
+    waves, satisfied, violations = [], [], 0
+    for first in range(0, episodes, env.num_envs):
+        n_counted = min(env.num_envs, episodes - first)
+        wave, met, wrong = _wave(
+            env, policy, success, n_counted, first_seed + first, max_steps, avoided
+        )
+        waves.append(wave)
+        satisfied.append(met)
+        violations += wrong
+        listener(Event("episodes", (first + n_counted) / episodes))
+    found = Episodes(*(np.concatenate(parts) for parts in zip(*waves, strict=True)))
+    summary = figures(found, found.goals != NO_GOAL, np.concatenate(satisfied))
+    return replace(summary, violations=violations / episodes)
+
+
+def _wave(
+    env: VectorEnv[Any, Any, Any],
+    policy: FormulaPolicy,
+    success: float,
+    n_counted: int,
+    seed: int,
+    max_steps: int,
+    avoided: BoolArray | None,
+) -> tuple[Episodes, BoolArray, int]:
+    """The first episode of each of the first copies: what it earned, whether it succeeded.
+
+    The last is the number of violations in all of them.
+    """
+    automaton = policy.labelled.automaton
+    n = env.num_envs
+    observations, _ = env.reset(seed=seed)
+    policy.reset(np.ones(n, np.bool_))
+    returns, steps = np.zeros(n), np.zeros(n, np.int64)
+    ends = np.full(n, NO_GOAL, np.int64)  # the state of the automaton in which an episode ended
+    on = np.arange(n) < n_counted
+    violations = 0
+    for step in range(1, max_steps + 1):
+        observations, rewards, terminated, truncated, infos = env.step(policy.actions(observations))
+        goals = goals_entered(infos, n)
+        policy.observe(goals)
+        if avoided is not None:
+            violations += int((on & (goals != NO_GOAL) & avoided[goals]).sum())
+        returns[on] += checked_rewards(rewards, step)[on]
+        steps[on] += 1
+        states = policy.states
+        over = automaton.accepting[states] | automaton.dead[states]
+        ended = on & (over | terminated)
+        ends[ended] = states[ended]
+        on &= ~(ended | truncated)
+        if not on.any():
+            break
+    satisfied: BoolArray = (ends != NO_GOAL) & automaton.accepting[ends]
+    returns[satisfied] += success
+    counted = slice(n_counted)
+    unknown = np.full(n_counted, np.nan)
+    found = Episodes(returns[counted], steps[counted], ends[counted], unknown)
+    return found, satisfied[counted], violations
+
+
+def goals_entered(infos: Mapping[str, Any], num_envs: int) -> LongArray:
+    """[N], the goals that the last step entered, −1 for none, from the infos of a vector."""
+    if "goal" not in infos:
+        return np.full(num_envs, NO_GOAL, np.int64)
+    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
+    goals = np.broadcast_to(np.asarray(infos["goal"]), (num_envs,))
+    return np.where(given, goals, NO_GOAL).astype(np.int64)

@@ -1,0 +1,185 @@
+"""The deterministic automaton of a temporal formula on finite traces (LTLf).
+
+A trace is a sequence of letters, one per step; a letter is the set of names that are true at that
+step.  The automaton reads a trace letter by letter and is in an accepting state exactly if the
+trace read so far satisfies the formula when it ends there.  A state is dead if no trace leads from
+it to an accepting one: the formula can no longer be satisfied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.minimal import can_reach, minimal
+from taskalgebra.logic.progression import machine
+from taskalgebra.logic.steps import steps
+from taskalgebra.logic.text import ExpressionError
+
+MOST_STATES = 5_000
+"""States before they are merged."""
+MOST_LETTERS = 4_096
+"""Letters of an alphabet; so at most 12 names if it is not given."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Automaton:
+    """A minimal complete deterministic automaton.
+
+    Attributes:
+        formula: What it accepts.
+        letters: The distinct sets of names that may be true at a step, the empty set first.
+        delta: The next state, `[U, L]`.
+        accepting: Whether a trace that ends here satisfies the formula, `[U]`.  Before the first
+            step, this is whether the formula holds of the empty trace: names, X, F and U do not,
+            N, G, R and W do.
+        dead: Whether the formula can no longer be satisfied, `[U]`; at most one state is.
+        start: The state before the first step.
+    """
+
+    formula: Expression
+    letters: tuple[frozenset[str], ...]
+    delta: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+    dead: NDArray[np.bool_]
+    start: int = 0
+
+    @property
+    def n_states(self) -> int:
+        """The number of states, U."""
+        return len(self.delta)
+
+    @cached_property
+    def _places(self) -> dict[frozenset[str], int]:
+        return {letter: i for i, letter in enumerate(self.letters)}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.formula.names)
+
+    def letter(self, names: Collection[str]) -> int:
+        """The place of a letter; names that the formula does not mention are left out.
+
+        Raises:
+            ExpressionError: If the letter is not one of the alphabet.
+        """
+        found = self._places.get(_letter(names, self._names))
+        if found is None:
+            known = ", ".join("{" + ", ".join(sorted(one)) + "}" for one in self.letters[:8])
+            raise ExpressionError(
+                f"no letter {{{', '.join(sorted(set(names) & self._names))}}}; this automaton was "
+                f"made for {known}{' …' * (len(self.letters) > 8)}"
+            )
+        return found
+
+    def step(self, state: int, letter: int) -> int:
+        """The next state."""
+        return int(self.delta[state, letter])
+
+    def run(self, trace: Iterable[Collection[str]]) -> int:
+        """The state after a trace, from the start."""
+        state = self.start
+        for names in trace:
+            state = self.step(state, self.letter(names))
+        return state
+
+    def accepts(self, trace: Iterable[Collection[str]]) -> bool:
+        """Whether a trace satisfies the formula."""
+        return bool(self.accepting[self.run(trace)])
+
+    @cached_property
+    def running(self) -> NDArray[np.bool_]:
+        """The states in which an episode may go on, `[U]`.
+
+        An episode ends at the first step after which the trace so far satisfies the formula, or
+        can no longer be made to.  So these are the start, and what is reached from it over such
+        states, unless it accepts or is dead.
+        """
+        ends = self.accepting | self.dead
+        found = np.zeros(self.n_states, bool)
+        found[self.start] = True
+        todo = [self.start]
+        while todo:
+            for state in np.unique(self.delta[todo.pop()]):
+                if not (found[state] or ends[state]):
+                    found[state] = True
+                    todo.append(int(state))
+        return found
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """Whether a step without any name changes nothing, `[U]`: δ(u, ∅) = u, not accepting."""
+        same: NDArray[np.bool_] = self.delta[:, 0] == np.arange(self.n_states)
+        return same & ~self.accepting
+
+    @property
+    def stutters(self) -> bool:
+        """Whether steps without any name change nothing, while an episode goes on."""
+        return bool(self.still[self.running].all())
+
+    @property
+    def satisfiable(self) -> bool:
+        """Whether some trace of at least one step satisfies the formula."""
+        return not self.dead[self.delta[self.start]].all()
+
+
+def automaton(
+    formula: Expression | str,
+    letters: Iterable[Collection[str]] | None = None,
+    *,
+    most_states: int = MOST_STATES,
+) -> Automaton:
+    """The minimal automaton of a formula on finite traces.
+
+    Args:
+        formula: A temporal formula; a Boolean one speaks of the first step.
+        letters: The sets of names that may be true at a step; names that the formula does not
+            mention are left out, and the empty set is added.  Default: all sets of its names.
+        most_states: An error ends the construction once there are more, before they are merged.
+
+    Raises:
+        ExpressionError: If there are too many letters or states.
+    """
+    expression = parse(formula) if isinstance(formula, str) else formula
+    if not isinstance(expression, Expression):
+        raise TypeError(f"a formula must be an Expression or a str, got {formula!r}")
+    alphabet = _alphabet(expression.names, letters)
+    found = machine(steps(expression), alphabet, most_states)
+    delta, accepting = minimal(found.delta, found.accepting)
+    dead = ~can_reach(delta, accepting)
+    for array in (delta, accepting, dead):
+        array.setflags(write=False)
+    return Automaton(expression, alphabet, delta, accepting, dead)
+
+
+def _alphabet(
+    names: tuple[str, ...], letters: Iterable[Collection[str]] | None
+) -> tuple[frozenset[str], ...]:
+    """The distinct letters over these names, the empty one first."""
+    if letters is None:
+        if 1 << len(names) > MOST_LETTERS:
+            raise ExpressionError(
+                f"{len(names)} names have 2^{len(names)} sets, at most {MOST_LETTERS:,} are "
+                "possible; pass letters=… with the label sets that occur"
+            )
+        return tuple(
+            frozenset(name for j, name in enumerate(names) if i >> j & 1)
+            for i in range(1 << len(names))
+        )
+    known = frozenset(names)
+    found = dict.fromkeys([frozenset(), *(_letter(letter, known) for letter in letters)])
+    if len(found) > MOST_LETTERS:
+        raise ExpressionError(f"{len(found):,} letters are too many; at most {MOST_LETTERS:,}")
+    return tuple(found)
+
+
+def _letter(names: Collection[str], known: frozenset[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise TypeError(f"a letter is a collection of names, got the string {names!r}")
+    return known.intersection(names)

@@ -1,0 +1,226 @@
+"""From a formula over time to what an agent needs to act for it.
+
+A formula is composed from the returns to goals (`planning.temporal`).  Where that is not the
+optimum, and the world is finite and its values are exact, the product of the world and the
+automaton is planned instead (`planning.product`).  The certificate of a plan says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.logic.automaton import automaton
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.text import ExpressionError
+from taskalgebra.planning.feasible import never
+from taskalgebra.planning.layouts import LayoutPolicy, Standing
+from taskalgebra.planning.product import Product, product
+from taskalgebra.planning.temporal import (
+    ComposedPolicy,
+    FormulaPolicy,
+    Labelled,
+    PlannedPolicy,
+    dearest,
+    goal_rewards,
+    values_to_come,
+)
+from taskalgebra.theory.certificate import Certificate
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.findings import Finding
+from taskalgebra.theory.goal_env import GoalEnv
+from taskalgebra.theory.reach import Reach
+from taskalgebra.theory.tasks import Task, TaskSpace
+
+
+def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Expression:
+    """A formula over base tasks; over time it may name goals too.
+
+    Raises:
+        ExpressionError: the text is not a formula, or names something else.
+    """
+    try:
+        return parse(text, tasks)
+    except ExpressionError:
+        if not parse(text).temporal:  # the first mistake is told as it is
+            raise
+    return parse(text, [*tasks, *goals])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """What all formulas of some skills share: the returns to goals, and those between goals."""
+
+    reach: Reach
+    between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
+    standing: Standing | None = None  # what is seen there, where every episode has its layout
+
+    @classmethod
+    def of(cls, family: Family, env: GoalEnv | None) -> Ways:
+        """Read the returns between goals off the values, where episodes go on."""
+        reach, space = family.to_goals(), family.space
+        if env is not None and type(env).standing_in is not GoalEnv.standing_in:
+            return cls(reach, None, env.standing_in)
+        standing = _standing(space, env)
+        returns = np.asarray(reach.returns(standing), np.float64)
+        between: Array = returns.max(axis=2)
+        if not (space.finite and (space.mdp.step_reward > 0).any()):
+            between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
+        return cls(reach, between)
+
+
+def _standing(space: TaskSpace, env: GoalEnv | None) -> Any:
+    """What is seen where an episode goes on after each goal."""
+    found = None
+    if env is not None:
+        found = env.standing()
+    elif space.finite and space.mdp.resumes is not None:
+        found = space.mdp.resumes.astype(np.int64)
+    if found is None:
+        raise ValueError(
+            "tasks with time go on after a goal, and this world does not say what is seen there; "
+            + (
+                "draw it with from_text, or pass resumes=[...] to from_arrays"
+                if space.finite
+                else "give its environment a method standing()"
+            )
+        )
+    return found
+
+
+def labelled(formula: Expression, tasks: Mapping[str, Task], space: TaskSpace) -> Labelled:
+    """The automaton of a formula over base tasks and goals, and what it reads on each goal."""
+    truth = {}
+    for name in formula.names:
+        if name in tasks:
+            truth[name] = tasks[name].desired
+        else:
+            truth[name] = np.arange(space.n_goals) == space.world.goal_index(name)
+    sets = [frozenset(n for n in truth if truth[n][g]) for g in range(space.n_goals)]
+    found = automaton(formula, sets)
+    return Labelled(found, np.array([found.letter(each) for each in sets], np.int64))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that an agent needs to act for a formula; agents share it, but not their memory."""
+
+    labelled: Labelled
+    certificate: Certificate
+    ways: Ways
+    success: float
+    family: Family
+    rewards: Array | None = None  # [U, G], what goals pay, if composed for one layout
+    table: LongArray | None = None  # [U, S], the actions of a plan on the product
+    toll: Array | None = None  # [G], what goals cost that are to be avoided, if possible
+
+    def policy(self) -> FormulaPolicy:
+        """A policy with a memory of its own."""
+        if self.table is not None:
+            return PlannedPolicy(self.labelled, self.table, self.product.values())
+        if self.rewards is not None:
+            return ComposedPolicy(self.labelled, self.family, self.ways.reach, self.rewards)
+        assert self.ways.standing is not None
+        scale = self.family.space.reward_scale
+        return LayoutPolicy(self.labelled, self.ways.reach, self.ways.standing, self.success, scale)
+
+    @cached_property
+    def product(self) -> Product:
+        """The product with the world, which must be finite."""
+        return product(self.family.space, self.labelled, self.toll)
+
+
+def planned(formula: Expression, tasks: Mapping[str, Task], family: Family, ways: Ways) -> Plan:
+    """How to act for a formula.
+
+    Raises:
+        ExpressionError: the automaton is too large.
+        ValueError: the formula cannot be satisfied, or not with these values.
+    """
+    space = family.space
+    found = labelled(formula, tasks, space)
+    if not found.automaton.satisfiable:
+        raise ValueError(never(formula, found, space.goal_names))
+    success = float(space.r_universal.max())
+    findings = _findings(found, family)
+    composable = all(finding.holds for finding in findings if finding.name != "exact values")
+    if composable or not (space.finite and family.error_bound is not None):
+        if not found.automaton.stutters:
+            raise ValueError(
+                f"{formula} counts steps that enter no goal, and learned values compose only from "
+                f"goal to goal; write F, U or X F for what comes later, or plan it: solve(world)"
+            )
+        certificate = Certificate(tuple(findings), "composed from the returns to goals")
+        if ways.between is None:
+            return Plan(found, certificate, ways, success, family)
+        rewards = goal_rewards(values_to_come(ways.between, found, success), found)
+        return Plan(found, certificate, ways, success, family, rewards)
+    certificate = Certificate((), "planned on the product of the world and the automaton")
+    plan = Plan(found, certificate, ways, success, family)
+    return replace(plan, table=plan.product.actions())
+
+
+def sparing(
+    formula: Expression, avoided: BoolArray, tasks: Mapping[str, Task], family: Family, ways: Ways
+) -> Plan:
+    """How to act for F of a Boolean formula with the fewest violations, and then the fewest steps.
+
+    Entering an avoided goal costs more than any way, so that W is lexicographic.
+    """
+    found = labelled(formula, tasks, family.space)
+    if not found.automaton.satisfiable:
+        raise ValueError(never(formula, found, family.space.goal_names))
+    if ways.between is None:
+        raise TypeError("violations are counted in worlds whose layout does not change")
+    ahead = 0.0
+    if family.space.finite:
+        mdp = family.space.mdp
+        ahead = float(mdp.step_reward.min()) * mdp.n_states
+    toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
+    success = float(family.space.r_universal.max())
+    rewards = goal_rewards(values_to_come(ways.between, found, success, toll), found, toll)
+    certificate = Certificate(
+        tuple(_findings(found, family)),
+        "composed from the returns to goals: fewest violations, then fewest steps",
+    )
+    return Plan(found, certificate, ways, success, family, rewards, toll=toll)
+
+
+def _findings(found: Labelled, family: Family) -> list[Finding]:
+    """What the composition needs to be optimal."""
+    space = family.space
+    where = "Assumption 1"
+    if space.finite:
+        one = space.mdp.deterministic
+        detail = "every action has one outcome" if one else "actions have random outcomes"
+        deterministic = Finding("deterministic", where, one, detail)
+    else:
+        deterministic = Finding(
+            "deterministic", where, True, "not known of an open world", examined=False
+        )
+    still = found.automaton.stutters
+    stutters = Finding(
+        "steps between goals do not count",
+        "planning.temporal",
+        still,
+        "a step that enters no goal leaves the automaton where it is"
+        if still
+        else "a step that enters no goal changes the state of the automaton",
+    )
+    exact = family.error_bound == 0.0
+    values = Finding(
+        "exact values",
+        "Corollary 1",
+        True,
+        "the returns to goals were planned" if exact else "the returns to goals are estimates",
+        examined=exact,
+    )
+    return [deterministic, stutters, values]
