@@ -56,7 +56,9 @@ class TableReach(Reach):
         if not space.finite:
             return penalised / 2
         dearest = float(min(space.mdp.step_reward.min(), 0.0))
-        lowest = dearest * (space.mdp.diameter + 1)
+        lowest = dearest * (space.mdp.n_states + 1)
+        if penalised >= lowest:  # the diameter says more, and takes longer to find
+            lowest = dearest * (space.mdp.diameter + 1)
         if penalised >= lowest:
             raise ValueError(
                 f"these values were made with the penalty r̄_MIN = {self.r_bar_min:g}, which cannot "
