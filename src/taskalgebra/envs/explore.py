@@ -64,7 +64,7 @@ def explore(
     Args:
         world: what `wrap` makes.
         seeds: of the episodes that are explored, and played later: each is a start, and where
-            layouts are random a layout.
+            layouts are random a layout.  A start of several seeds is as likely as they are many.
         limit: the most states; beyond, an error says what to do.
         save: `save(env)` gives the state of the environment, unwrapped, as something hashable;
             equal states give equal things.  By default what is known for MiniGrid, toy text and
@@ -151,7 +151,7 @@ class Explored(FiniteEnv):
             {name: n + g for g, name in enumerate(goals)},
             n_states=n + len(goals),
             action_names=world.rules.hands.names,
-            starts=sorted(set(found.starts)),
+            starts=sorted(found.starts),
         )
         mdp = replace(mdp, max_episode_steps=world.max_episode_steps)
         space = TaskSpace(mdp, r_universal=world.space.r_universal, r_empty=world.space.r_empty)

@@ -40,7 +40,7 @@ def expected(
     if max_steps is not None:
         n_steps = min(n_steps, count(max_steps, "max_steps"))
     share: Array = np.zeros(mdp.n_states)  # of the episodes that are under way, by the state
-    share[mdp.starts] = 1 / mdp.starts.size
+    np.add.at(share, mdp.starts, 1 / mdp.starts.size)
     earned = success = taken = 0.0
     for step in range(n_steps):
         taken += share.sum()
