@@ -114,8 +114,23 @@ WRONG = {
     "horizon": (lambda: ta.solve(EXPLORED, horizon=1.5), "horizon is 1.5, expected a whole number"),
     "far": (lambda: ta.solve(EXPLORED, horizon=10**9), "plan for at most 4,793,489 steps"),
     # environments
-    "vector": (lambda: ta.wrap(copies(2), zone), 'make_vec.*vectorization_mode="sync"'),
-    "makes vectors": (lambda: ta.wrap(copies, zone, among=NAMES), 'vectorization_mode="sync"'),
+    "vector": (
+        lambda: ta.wrap(copies(2), zone),
+        r"a function of n .*wrap\(lambda n: .*make_vec",
+    ),
+    "cannot be reset": (
+        lambda: ta.check_env(ta.wrap(copies, zone, among=NAMES, elsewhere="fall")),
+        'cannot be reset one by one; make copies that can: .*vectorization_mode="sync"',
+    ),
+    "cannot be looked at": (
+        lambda: row(copies, goals=lambda o, i, env: env.at, among=None),
+        "looks at env.at, but the copies of this vector environment are not in this process; use "
+        'only the observation and info.*vectorization_mode="sync"',
+    ),
+    "cannot be put back": (
+        lambda: ta.explore(row(copies, goals=zone, elsewhere="fall")),
+        "cannot be put back into a state; give a function that makes one environment",
+    ),
     "makes no vector": (lambda: row(lambda n: Row()), "made <.*Row .*expected a vector env"),
     "makes nothing": (lambda: row(lambda n: None), "function of n made None, expected a vector"),
     "misspelt": (lambda: row("CartPol-v1"), "registers it, .* Did you mean 'CartPole-v1'?"),

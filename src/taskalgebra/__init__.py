@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.labels import GoalLabel as GoalLabel
     from taskalgebra.envs.map_file import from_file as from_file
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
@@ -90,6 +91,7 @@ _HOME = {
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.labels": ("GoalLabel",),
     "envs.map_file": ("from_file",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),

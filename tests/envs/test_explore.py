@@ -11,18 +11,17 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import SyncVectorEnv
 
 import taskalgebra as ta
+from known_label import among
 from taskalgebra.progress import Event
 from taskalgebra.theory.policy import Policy
 
 TAXI = "Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"
 
 
+@among(["there", "hole"])
 def on_lake(observation, info, env):
     letter = env.desc.reshape(-1)[observation]
     return {b"G": "there", b"H": "hole"}.get(letter)
-
-
-on_lake.among = ["there", "hole"]
 
 
 def lake(slippery=False, **options):
@@ -264,12 +263,10 @@ def test_limits_progress_and_wrong_uses():
         ta.explore(push)
 
 
+@among({"place": list("RGYB")})
 def at_taxi(observation, info, env):
     *_, passenger, place = env.decode(observation)
     return {"place": "RGYB"[place]} if passenger == place else None
-
-
-at_taxi.among = {"place": list("RGYB")}
 
 
 def test_what_was_not_explored_is_said():

@@ -26,6 +26,7 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from taskalgebra.envs.attached import Attached
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.labelled import Labelled
+from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.envs.search import Search
 from taskalgebra.envs.simulate import (
     Copied,
@@ -105,6 +106,12 @@ def explore(
         )
     require_listener(listener)
     env = world.make()
+    if isinstance(env, OneOfVector):
+        env.close()
+        raise ValueError(
+            "the copies of this vector environment are not in this process, so that they cannot be "
+            "put back into a state; give a function that makes one environment: wrap(make_one, ...)"
+        )
     try:
         env.reset(seed=kept[0])  # before which an environment may not have all of its parts
         hooks = known_hooks(env.unwrapped)

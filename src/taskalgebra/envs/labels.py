@@ -13,6 +13,7 @@ value (`top`), one for each number (`floor 3`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -30,6 +31,29 @@ Label = Callable[[Any, Mapping[str, Any], Any], str | Predicates | None]
 Among = Sequence[str] | Sequence[Predicates] | Mapping[str, Iterable[Value]]
 """All goals: their names, the predicates of each, or the values of each predicate."""
 MOST_GOALS = 10_000
+
+
+class GoalLabel(ABC):
+    """A label that knows more than which goal was reached; for all else a function will do."""
+
+    @property
+    @abstractmethod
+    def among(self) -> Among:
+        """All goals, as `wrap(..., among=...)` takes them."""
+
+    @abstractmethod
+    def __call__(
+        self, observation: Any, info: Mapping[str, Any], env: Any
+    ) -> str | Predicates | None:
+        """The name or the predicates of the goal just reached, or None."""
+
+    def goes_on(self, observation: Any) -> bool:
+        """Whether an end of the environment's where no goal is named is none here.
+
+        The environment may have a goal of its own there, which no task knows.  By default ends are
+        ends.
+        """
+        return False
 
 
 @final
