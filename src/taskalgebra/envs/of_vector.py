@@ -104,7 +104,8 @@ class OneOfVector(gym.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act."""
         space = self.action_space
-        actions = concatenate(space, [action], create_empty_array(space, 1))
+        empty: Any = create_empty_array(space, 1)
+        actions = concatenate(space, [action], empty)
         observations, rewards, terminated, truncated, infos = self.vector.step(actions)
         ended = bool(terminated[0]), bool(truncated[0])
         begun = any(ended) and mode_of(self.vector) == AutoresetMode.SAME_STEP
