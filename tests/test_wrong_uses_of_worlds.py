@@ -52,6 +52,25 @@ def at_east(given):
     return row(goals=lambda observation, info, env: given if env.at == 6 else None, among=None)
 
 
+def far(goal, **options):
+    """A row whose goal in the east chance does not find while `wrap` looks, but the check does."""
+
+    class Uphill(Row):
+        n_made = 0
+
+        def __init__(self):
+            super().__init__()
+            Uphill.n_made += 1
+            self.steep = Uphill.n_made == 1
+
+        def step(self, action):
+            return super().step(action and not self.steep)
+
+    return row(
+        Uphill, lambda o, i, env: goal(env.at) if env.at in (2, 6) else None, None, **options
+    )
+
+
 def saved(save, restore=lambda env, at: None):
     return ta.explore(row(), save=save, restore=restore)
 
@@ -106,6 +125,26 @@ WRONG = {
     "elsewhere": (lambda: row(elsewhere=""), "elsewhere is '', expected a name for ends"),
     "not elsewhere": (lambda: row(elsewhere=True), "elsewhere is True, expected a name"),
     "elsewhere a goal": (lambda: row(elsewhere="west"), "which is a goal of the label"),
+    "no tasks": (lambda: row(tasks={}), "tasks is empty; give .name: goals., or leave it out"),
+    "found one": (
+        lambda: ta.check_env(far(lambda at: "near" if at == 2 else "far")),
+        r"the label gave 'far', which is none of the goals near; these were found by acting at "
+        r"random, which may miss some: wrap\(\.\.\., among=\['near', 'far'\]\)",
+    ),
+    "found one of predicates": (
+        lambda: ta.check_env(far(lambda at: {"near": at == 2, "side": "west"}, elsewhere="no")),
+        r"which may miss some: wrap\(\.\.\., "
+        r"among=\{'near': \[True, False\], 'side': \['west'\]\}\)",
+    ),
+    "wants what was not found": (
+        lambda: far(lambda at: "near" if at == 2 else "far", tasks={"all": ["near", "far"]}),
+        r"task 'all' wants 'far', but the goals found by acting at random are near; name all "
+        r"goals: wrap\(\.\.\., among=\['near', 'far'\]\)",
+    ),
+    "finds none": (
+        lambda: row(goals=lambda *_: None, among=None),
+        r"among=\['left hill', 'right hill'\]\), or .*among=\{'colour': \['red', 'blue'\]\}",
+    ),
     # numbers
     "hold": (lambda: row(hold=1.5), "hold is 1.5, expected a whole number of at least 1"),
     "limit": (lambda: ta.wrap(Row, label, max_episode_steps=True), "max_episode_steps is True"),

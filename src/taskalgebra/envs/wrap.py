@@ -144,7 +144,7 @@ def wrap(
     return Wrapped(
         origin,
         rules,
-        tasks=tasks or known.base_tasks(len(known.names) - (elsewhere is not None)),
+        tasks=known.base_tasks() if tasks is None else _checked(tasks, known),
         features=_features(known, shown),
         r_universal=r_universal,
         r_empty=r_empty,
@@ -291,10 +291,29 @@ def _found(
             break
     if not found:
         raise ValueError(
-            f"the label gave no goal in {MANY:,} random steps; see that it can, or name the goals: "
-            f"wrap(..., among=[...])"
+            f"the label gave no goal in {MANY:,} random steps; see that it can. If chance does not "
+            f"find the goals, name them: wrap(..., among=['left hill', 'right hill']), or by "
+            f"predicates: among={{'colour': ['red', 'blue']}}"
         )
     return [found[name] for name in sorted(found)]
+
+
+def _checked(tasks: Any, known: Goals) -> Any:
+    """The tasks that were given; goals that chance did not find are said to be such."""
+    if isinstance(tasks, Mapping) and not tasks:
+        raise ValueError(
+            "tasks is empty; give {name: goals}, or leave it out for those that follow from the "
+            "label"
+        )
+    if known.found and isinstance(tasks, Mapping):
+        for name, wanted in tasks.items():
+            for goal in wanted if isinstance(wanted, list | tuple | set) else ():
+                if isinstance(goal, str) and goal not in known.names:
+                    raise ValueError(
+                        f"task {name!r} wants {goal!r}, but the goals found by acting at random "
+                        f"are {listed(known.names)}; name all goals: {known.with_more(goal)}"
+                    )
+    return tasks
 
 
 def _cost(
