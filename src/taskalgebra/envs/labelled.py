@@ -13,12 +13,12 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
 from taskalgebra.envs.labels import GoalLabel, Goals, Label
-from taskalgebra.envs.of_vector import BEGUN_ANEW, copy_of, last_of, mode_of
+from taskalgebra.envs.of_vector import BEGUN_ANEW, begun_by, copy_of, last_of, mode_of, resettable
 from taskalgebra.envs.translation import Hands, View
 from taskalgebra.validation import checked_action
 from taskalgebra.worlds.finite import NO_GOAL
@@ -121,14 +121,13 @@ class LabelledVector(VectorWrapper):
         self.single_action_space = rules.action_space or env.single_action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._mode = mode_of(env)
-        self._resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
         self._begins = np.zeros(self.num_envs, np.bool_)  # the next step only starts an episode
         self._early = np.zeros(self.num_envs, np.bool_)  # in a goal, though the copy goes on
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Start all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        begun = np.asarray((options or {}).get("reset_mask", True)) | np.zeros_like(self._begins)
+        begun = begun_by(options, self.num_envs)
         self._begins = self._begins & ~begun
         self._early = self._early & ~begun
         return self._seen(self._each(observations)), infos
@@ -177,7 +176,7 @@ class LabelledVector(VectorWrapper):
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """What a step returns, with copies in a goal reset by hand where they would go on."""
         rules = self.rules
-        if early.any() and not self._resettable:
+        if early.any() and not resettable(self.env):
             raise ValueError(
                 "the label named a goal where this vector environment goes on, and its copies "
                 "cannot be reset one by one; make copies that can: "

@@ -15,6 +15,8 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 
+from taskalgebra.arrays import BoolArray
+
 
 @final
 class OutOfSight:
@@ -50,6 +52,16 @@ def mode_of(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
     """When copies begin anew."""
     found: AutoresetMode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
     return found
+
+
+def resettable(env: VectorEnv[Any, Any, Any]) -> bool:
+    """Whether copies can be reset one by one, by `options["reset_mask"]`."""
+    return isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
+
+
+def begun_by(options: Mapping[str, Any] | None, num_envs: int) -> BoolArray:
+    """[N], the copies that a reset with these options begins anew: all, or those of its mask."""
+    return np.broadcast_to(np.asarray((options or {}).get("reset_mask", True)), num_envs)
 
 
 def info_of(infos: Mapping[str, Any], i: int) -> dict[str, Any]:
