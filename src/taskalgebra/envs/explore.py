@@ -220,6 +220,10 @@ class Explored(FiniteEnv):
     def _state_of(self, observation: Any, base: Any) -> int:
         return self._numbered(key_of(observation) if self._save is None else self._save(base))
 
+    def episode_seed(self, seed: int) -> int:
+        """One of the seeds that were explored."""
+        return self.seeds[seed % len(self.seeds)]
+
     def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
         """The goal that the last step of a real environment entered, or −1."""
         base = env.unwrapped

@@ -112,6 +112,10 @@ class GoalEnv(ABC):
         """The goal that the last step of somebody's environment entered, or −1."""
         return int(info.get("goal", NO_GOAL))
 
+    def episode_seed(self, seed: int) -> int:
+        """The seed with which an episode of somebody's environment begins; by default as given."""
+        return seed
+
     def standing_in(self, observations: NDArray[Any]) -> NDArray[Any] | None:
         """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
         return None
