@@ -6,7 +6,6 @@ import itertools
 
 import gymnasium as gym
 import minigrid
-import numpy as np
 import pytest
 
 import taskalgebra as ta
@@ -94,28 +93,3 @@ def test_worlds_for_tasks_with_time_do_not_play_other_tasks():
     skills = ta.solve(task.explore())
     with pytest.raises(TypeError, match="without continuing=True"):
         skills[next(iter(skills.tasks.values()))].play(task.make())
-
-
-def test_every_state_with_a_label_is_a_goal_of_its_own():
-    def near(observation, info, env):
-        return "edge" if int(observation) in (3, 12) else None
-
-    lake = ta.wrap("FrozenLake-v1", near, among=["edge"], elsewhere="hole")
-    with pytest.raises(ValueError, match="not deterministic"):
-        ta.explore(lake, continuing=True)
-    still = ta.wrap(
-        lambda **kw: gym.make("FrozenLake-v1", is_slippery=False, **kw),
-        near,
-        among=["edge"],
-        elsewhere="hole",
-    )
-    found = ta.explore(still, continuing=True)
-    assert {"edge 1", "edge 2"} <= set(found.space.goal_names)
-    mdp = found.space.mdp
-    assert not mdp.is_goal[mdp.resumes].any()
-    agent = ta.solve(found)["F ('edge 1' & X F 'edge 2')"]
-    walk = agent.walk(int(mdp.starts[0]))
-    assert walk.satisfied
-    entered = [found.space.goal_names[g] for g in walk.goals if g >= 0]
-    assert [n for n in entered if n.startswith("edge")] == ["edge 1", "edge 2"]
-    assert np.isfinite(walk.total)

@@ -162,7 +162,13 @@ class Explored(FiniteEnv):
         n, kinds = len(found.number), np.arange(len(world.rules.goals.names))
         if found.continuing:
             kinds = np.array(found.kinds)
-        table = np.array(found.rows)
+        rows = list(found.rows)
+        if found.continuing and any(key not in found.number for key in found.goal_at):
+            # The environment itself ends in some goals: from there nothing leads on.
+            cost = min(paid for *_, paid in rows)
+            rows += [(n, a, n, 1.0, min(cost, 0.0)) for a in range(found.n_actions)]
+            n += 1
+        table = np.array(rows)
         ends = table[:, 2]
         table[:, 2] = np.where(ends < 0, n - 1 - ends, ends)
         names = _numbered([world.rules.goals.names[kind] for kind in kinds])
@@ -175,7 +181,8 @@ class Explored(FiniteEnv):
         )
         mdp = replace(mdp, max_episode_steps=world.max_episode_steps)
         if found.continuing:
-            resumes = np.array([found.number[key] for key in found.goal_at], np.int32)
+            nowhere = n - 1
+            resumes = np.array([found.number.get(key, nowhere) for key in found.goal_at], np.int32)
             mdp = replace(mdp, resumes=resumes)
         own = world.space
         space = TaskSpace(mdp, r_universal=own.r_universal[kinds], r_empty=own.r_empty[kinds])

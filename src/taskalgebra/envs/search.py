@@ -85,7 +85,8 @@ class Search:
         if self.continuing and found.key not in self.goal_at:
             self.goal_at[found.key] = len(self.kinds)
             self.kinds.append(found.goal)
-            self._known(found)
+            if not found.ended:
+                self._known(found)
         elif not self.continuing:
             self.goal_at[found.key] = found.goal
         return -1 - self.goal_at[found.key]
