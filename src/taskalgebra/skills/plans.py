@@ -133,7 +133,7 @@ class Plan:
     def policy(self) -> FormulaPolicy:
         """A policy with a memory of its own."""
         if self.table is not None:
-            return PlannedPolicy(self.labelled, self.table, self.product.values())
+            return PlannedPolicy(self.labelled, self.table, self.product.values)
         if self.rewards is not None:
             return ComposedPolicy(self.labelled, self.family, self.ways.reach, self.rewards)
         scale = self.family.space.reward_scale

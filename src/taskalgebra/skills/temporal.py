@@ -194,7 +194,7 @@ class TemporalAgent(BooleanElement):
     ) -> Evaluation:
         pairs = self.plan.product
         world = pairs.world
-        v_star = pairs.values()[self.automaton.start]
+        v_star = pairs.values[self.automaton.start]
         able = world.starts[v_star[world.starts] > -np.inf]
         if not able.size:
             raise ValueError(
