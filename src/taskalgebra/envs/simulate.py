@@ -14,7 +14,6 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from taskalgebra.envs import minigrid_state
 from taskalgebra.envs.labelled import Rules
-from taskalgebra.envs.labels import GoalLabel
 from taskalgebra.validation import takes
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -70,9 +69,7 @@ class Simulator(ABC):
             paid = rules.step_reward
         elif goal != NO_GOAL:
             paid = 0.0  # what the environment pays at an end is for a task of its own
-        ended = bool(terminated) and not (
-            isinstance(rules.label, GoalLabel) and rules.label.goes_on(observation)
-        )
+        ended = bool(terminated) and not rules.goes_on(observation)
         return Outcome(*self._here(env, observation), goal, paid, ended)
 
     @abstractmethod

@@ -11,13 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.arrays import BoolArray, LongArray
 from taskalgebra.evaluation.record import Episodes, Evaluation, figures
+from taskalgebra.evaluation.rollout import rollout
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.planning.temporal import FormulaPolicy
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.goal_env import GoalEnv, checked_rewards
+from taskalgebra.theory.policy import Policy
 from taskalgebra.validation import count
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -110,6 +113,34 @@ def _wave(
     unknown = np.full(n_counted, np.nan)
     found = Episodes(returns[counted], steps[counted], ends[counted], unknown)
     return found, satisfied[counted], violations
+
+
+def arrivals(
+    env: VectorEnv[Any, Any, Any], policy: Policy, n_goals: int, *, enough: int, max_steps: int
+) -> list[list[NDArray[Any]]]:
+    """[G], what is seen where episodes of a policy end in each goal.
+
+    Args:
+        env: copies of a goal environment, as `GoalEnv.vector` makes them.
+        policy: what acts.
+        n_goals: G.
+        enough: episodes after which to stop.
+        max_steps: steps of all copies after which to stop.
+    """
+    seen: list[list[NDArray[Any]]] = [[] for _ in range(n_goals)]
+    observations, _ = env.reset(seed=0)
+    policy.reset(np.ones(env.num_envs, np.bool_))
+    n = 0
+    steps = rollout(env, observations, policy.actions, n_goals)
+    for _, step in zip(range(max_steps), steps, strict=False):
+        for i in np.flatnonzero(step.goals != NO_GOAL):
+            seen[int(step.goals[i])].append(np.array(step.next_observations[i]))
+        n += int(step.ended.sum())
+        if n >= enough:
+            break
+        if step.begins.any():
+            policy.reset(step.begins)
+    return seen
 
 
 def play_real(
