@@ -446,6 +446,8 @@ class Line(ta.DirectedReach):
 
 
 class Track(gym.Env):
+    """A point on a line."""
+
     observation_space = gym.spaces.Box(-2, 2, (1,), np.float64)
     action_space = gym.spaces.Box(-0.05, 0.05, (1,), np.float64)
 
