@@ -229,6 +229,24 @@ def test_directed_exploration_pursues_one_goal_per_episode():
     assert trainer._behave(seen, rng).tolist() == expected
 
 
+def test_directed_exploration_pursues_no_goal_that_no_task_wants(monkeypatch):
+    """An end of episodes elsewhere, as in a crash, is met often enough without being sought."""
+    aims = []
+
+    class Watched(training.Trainer):
+        def _aim(self, begins, rng):
+            super()._aim(begins, rng)
+            if self.goals.numbers:
+                aims.extend((len(self.goals.numbers), self.goals.numbers[i]) for i in self._aims)
+
+    monkeypatch.setattr(training, "Trainer", Watched)
+    world = corridor_world(max_episode_steps=20, r_universal=[2.0, -0.1, 2.0])
+    settings = short(directed=True, v_min=None, v_max=None, spacing=None)
+    ta.learn(world, ["edge"], learner=ta.DeepQ(settings=settings), seed=0)
+    late = {goal for n_met, goal in aims[len(aims) // 2 :] if n_met == 3}
+    assert late == {0, 2}
+
+
 def test_epsilon_is_annealed_over_half_of_the_steps_unless_told():
     world = corridor_world(max_episode_steps=20)
     found = resolved_for(replace(GENERAL, n_updates=1000), world, 0)

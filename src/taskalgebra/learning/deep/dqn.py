@@ -83,6 +83,8 @@ class Trainer:
         seed: equal seeds train equal weights, on one machine.
         n_goals: the number of goals, if known.
         goal_features: `[G, ...]`, what to show of every goal; None for its terminal observation.
+        wanted: `[G]`, the goals that some task may want, which directed exploration pursues; None
+            for all.
     """
 
     def __init__(
@@ -93,10 +95,12 @@ class Trainer:
         seed: int,
         n_goals: int | None = None,
         goal_features: NDArray[Any] | None = None,
+        wanted: BoolArray | None = None,
     ) -> None:
         """Check the environment and make the networks."""
         check_environment(env, network)
         self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.wanted = wanted
         self.goal_features = checked_features(goal_features, n_goals)
         self.v_min = settings.returns[0]
         self.head = head_of(settings)
@@ -238,9 +242,12 @@ class Trainer:
         return np.array(observations if self.compact is None else self.compact.codes)
 
     def _aim(self, begins: BoolArray, rng: np.random.Generator) -> None:
-        """Choose a goal to pursue for episodes that begin."""
-        if self.settings.directed and begins.any() and self.goals.numbers:
-            self._aims[begins] = rng.integers(0, len(self.goals.numbers), int(begins.sum()))
+        """Choose a goal to pursue for episodes that begin: one that is wanted, if any was met."""
+        met = self.goals.numbers
+        if self.settings.directed and begins.any() and met:
+            wanted = np.ones(len(met), np.bool_) if self.wanted is None else self.wanted[met]
+            rows = np.flatnonzero(wanted if wanted.any() else ~wanted)
+            self._aims[begins] = rows[rng.integers(0, len(rows), int(begins.sum()))]
 
     def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
         """ε-greedy: argmax_a max_g Q̄(s, g, a), or, if directed, argmax_a Q̄(s, g, a) for one g."""

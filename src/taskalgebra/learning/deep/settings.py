@@ -76,8 +76,9 @@ class DeepSettings:
     epsilon_steps: int | None = 100_000
     """Environment steps over which ε is annealed; None means half of all."""
     directed: bool = False
-    """Whether an episode of training pursues one of the goals met, chosen at random, when it does
-    not act at random; if not, it goes to whichever goal has the highest value."""
+    """Whether an episode of training pursues one of the goals met, chosen at random among those
+    that some task may want, when it does not act at random; if not, it goes to whichever goal has
+    the highest value."""
     discount: float = 1.0
     """γ."""
     v_min: float | None = None

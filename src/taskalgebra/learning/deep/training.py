@@ -170,7 +170,8 @@ class Training:
             settings.n_envs, task=playing, max_episode_steps=settings.max_episode_steps
         )
         n_goals, features = env.space.n_goals, env.goal_features
-        self.trainer = Trainer(copies, network, settings, seed, n_goals, features)
+        wanted = env.space.r_universal > env.space.r_empty
+        self.trainer = Trainer(copies, network, settings, seed, n_goals, features, wanted)
         self.progress = checkpoint.Progress()
 
     def run(
