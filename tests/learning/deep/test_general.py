@@ -11,9 +11,10 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from gymnasium.vector import SyncVectorEnv
 
 import taskalgebra as ta
-from deep_worlds import Corridor, corridor_world, corridors, short, short_trainer
+from deep_worlds import Corridor, corridor_world, corridors, digest, short, short_trainer
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep import networks, training
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import make_network, suited_to
 from taskalgebra.learning.deep.settings import GENERAL, resolved_for
 from taskalgebra.learning.deep.training import Scoring
@@ -254,6 +255,28 @@ def test_epsilon_is_annealed_over_half_of_the_steps_unless_told():
 
 
 # Scoring, stopping, devices
+
+
+def test_averaged_weights_are_scored_and_kept():
+    scored, trainers = [], []
+
+    class Watched(training.Training):
+        def family(self, *, best):
+            trainers.append(self.trainer)
+            return super().family(best=best)
+
+    def score(family):
+        scored.append(digest(weights_of(family.reaches[0].network)))
+        return float(len(scored))  # the last is the best
+
+    world = corridor_world(max_episode_steps=20)
+    settings = short(averaging=0.1)
+    run = Watched(world, world.tasks, world.space.universal, networks.vector, settings, 0)
+    run.run(None, score, lambda *_: None)
+    (trainer,) = set(trainers)
+    average = digest(weights_of(trainer.kept))
+    assert scored[-1] == average != digest(weights_of(trainer.network))
+    assert digest(weights_of(run.family(best=True).reaches[0].network)) == average
 
 
 def test_scoring_takes_at_most_its_share_of_the_steps(monkeypatch):
