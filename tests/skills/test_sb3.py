@@ -45,16 +45,16 @@ def dqn():
         SMALL,
         **HER,
         gamma=0.9,
-        learning_rate=2e-3,
+        learning_rate=1e-3,
         learning_starts=100,
-        batch_size=64,
+        batch_size=128,
         train_freq=1,
-        target_update_interval=100,
+        target_update_interval=250,
         exploration_fraction=0.5,
         exploration_final_eps=0.2,
-        policy_kwargs={"net_arch": [64, 64]},
+        policy_kwargs={"net_arch": [128, 128]},
     )
-    return model.learn(3_000)
+    return model.learn(6_000)
 
 
 def untrained(algorithm, **settings):
