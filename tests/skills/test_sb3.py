@@ -276,6 +276,15 @@ def test_avoiding_leaves_actions_that_arrive_in_another_goal(dqn):
     np.testing.assert_array_equal(after[:, 1], before[:, 1])
 
 
+def test_where_all_actions_arrive_in_another_goal_a_wanted_one_is_still_aimed_at(td3, monkeypatch):
+    """In the midst of an unwanted goal the critic may say that any action stays there."""
+    agent = ta.from_sb3(td3, PLACES, avoid=True)["b"]
+    stays = np.array([[[-0.2, -0.1, -0.3], [-9.0, -7.0, -8.0], [-5.0, -6.0, -4.0]]])
+    monkeypatch.setattr(code.ActionsOfModel, "_valued", lambda self, seen: stays)
+    found = agent.q_bar(np.zeros((1, 4), np.float32))[0]
+    assert np.unravel_index(found.argmax(), found.shape) == (1, 1)
+
+
 class Bits(gym.Env):
     """Bits as observations and goals, numbers among them, and another order of keys."""
 

@@ -81,12 +81,15 @@ class _Critic:
         return self.policy.obs_to_tensor(rows)[0]
 
     def _left_out(self, returns: Array) -> BoolArray:
-        """`[B, G, A]`, the actions that arrive in another goal than the one they are valued for."""
+        """`[B, G, A]`, the actions that arrive in another goal than the one they are valued for.
+
+        Where all do, as in the midst of another goal, none is left out.
+        """
         if self.near is None:
             return np.zeros(returns.shape, np.bool_)
         there = -returns < self.near  # the critic counts steps, from 0 for the one that arrives
         elsewhere: BoolArray = there.sum(1, keepdims=True) > there
-        return elsewhere
+        return elsewhere & ~elsewhere.all(axis=2, keepdims=True)
 
     def _finished(self, returns: Array, left_out: BoolArray) -> Array:
         """Returns `[B, G, A]`, with the rule about other goals, and goals that are never met."""
