@@ -17,6 +17,7 @@ NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one environment, and a vector of them
     "FourRooms": ("four_rooms:FourRooms", "four_rooms:four_rooms"),
     "Boxman": ("boxman.env:Boxman", "boxman.env:boxman"),
+    "FlatWorld": ("flat_world.env:FlatWorld", "flat_world.env:flat_world"),
 }
 _WORLDS = {"MiniGrid": "minigrid.worlds:world"}  # of others, by a label
 NAMES = (*_ENTRY_POINTS, *_WORLDS)
