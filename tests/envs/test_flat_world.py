@@ -104,6 +104,7 @@ def test_leaving_the_square_ends_an_episode(world):
     assert not world.step(ACTIONS.index("down_right"))[2]  # 1.93 + 0.08/√2 < 2
     observation, _, terminated, truncated, info = world.step(ACTIONS.index("down_right"))
     assert observation[0] > HALF and (terminated, truncated) == (True, False)
+    assert observation in world.observation_space
     assert info == {"goal": -1, "colours": ()}
     with pytest.raises(gym.error.ResetNeeded):
         world.step(0)

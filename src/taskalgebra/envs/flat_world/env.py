@@ -27,6 +27,7 @@ from taskalgebra.envs.flat_world.plane import (
     HALF,
     MAX_STEPS,
     MOVES,
+    STEP,
     checked_positions,
     codes_at,
     colours_of,
@@ -100,7 +101,8 @@ class FlatWorld(GoalEnv, gym.Env[Any, Any]):
         )
         self.tasks = _colours(self.space, self.points)
         self.goal_features = self.standing()
-        self.observation_space = Box(-HALF, HALF, (2,), np.float64)
+        far = HALF + STEP  # after a step out of the square
+        self.observation_space = Box(-far, far, (2,), np.float64)
         self.action_space = Discrete(len(ACTIONS))
         self.position: Array | None = None
         self._walked: list[Array] = []

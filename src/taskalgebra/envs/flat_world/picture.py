@@ -50,8 +50,7 @@ def _plane() -> Array:
 def draw(path: Array) -> Image:
     """The square, its circles, and a path `[N, 2]` with a ring at its start, a disc at its end."""
     image = _plane().copy()
-    for start, end in pairwise(path):
-        _line(image, start, end)
+    _blend(image, INK, 1.2 * _PIXEL - _apart(path), 1.0)
     if len(path):
         _disc(image, path[0], 5.0, (255, 255, 255))
         _disc(image, path[-1], 5.0, INK)
@@ -74,17 +73,18 @@ def _around(low: Array, high: Array, pixels: float) -> tuple[slice, slice]:
     return slice(*rows), slice(*columns)
 
 
-def _line(image: Array, start: Array, end: Array) -> None:
-    """A line, three pixels wide."""
-    rows, columns = _around(np.minimum(start, end), np.maximum(start, end), 3.0)
-    x, y = _X[:, columns], _Y[rows]
-    along = end - start
-    share = ((x - start[0]) * along[0] + (y - start[1]) * along[1]) / max(
-        float(along @ along), 1e-12
-    )
-    share = np.clip(share, 0.0, 1.0)
-    apart = np.hypot(x - start[0] - share * along[0], y - start[1] - share * along[1])
-    _blend(image[rows, columns], INK, 1.2 * _PIXEL - apart, 1.0)
+def _apart(path: Array) -> Array:
+    """[H, W], how far each pixel is from a path, where it is near."""
+    apart = np.full((SIDE, SIDE), np.inf)
+    for start, end in pairwise(path):
+        rows, columns = _around(np.minimum(start, end), np.maximum(start, end), 3.0)
+        x, y = _X[:, columns] - start[0], _Y[rows] - start[1]
+        along = end - start
+        share = (x * along[0] + y * along[1]) / max(float(along @ along), 1e-12)
+        share = np.clip(share, 0.0, 1.0)
+        near = apart[rows, columns]
+        np.minimum(near, np.hypot(x - share * along[0], y - share * along[1]), out=near)
+    return apart
 
 
 def _disc(image: Array, at: Array, pixels: float, colour: Colour) -> None:
