@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.flat_world.env import FlatWorld as FlatWorld
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.labels import GoalLabel as GoalLabel
+    from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
+    from taskalgebra.envs.letter_world import RandomLetterWorld as RandomLetterWorld
     from taskalgebra.envs.map_file import from_file as from_file
+    from taskalgebra.envs.office import Office as Office
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
     from taskalgebra.evaluation.exact import policy_return as policy_return
@@ -97,7 +101,10 @@ _HOME = {
     "envs.finite_env": ("FiniteEnv",),
     "envs.flat_world.env": ("FlatWorld",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.labels": ("GoalLabel",),
+    "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
     "envs.map_file": ("from_file",),
+    "envs.office": ("Office",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
     "evaluation.exact": ("policy_return",),
