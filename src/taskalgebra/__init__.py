@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import Explored as Explored
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
+    from taskalgebra.envs.flat_world.env import FlatWorld as FlatWorld
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.labels import GoalLabel as GoalLabel
     from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from taskalgebra.skills.sb3 import from_sb3 as from_sb3
     from taskalgebra.skills.skills import Skills as Skills
     from taskalgebra.skills.temporal import TemporalAgent as TemporalAgent
+    from taskalgebra.theory.ahead import AheadReach as AheadReach
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
     from taskalgebra.theory.certificate import Certificate as Certificate
@@ -97,6 +99,7 @@ _HOME = {
     "envs.check": ("check_env",),
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
+    "envs.flat_world.env": ("FlatWorld",),
     "envs.four_rooms": ("FourRooms",),
     "envs.labels": ("GoalLabel",),
     "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
@@ -131,6 +134,7 @@ _HOME = {
     "skills.temporal": ("TemporalAgent",),
     "theory.certificate": ("Certificate",),
     "theory.findings": ("AssumptionReport", "Finding"),
+    "theory.ahead": ("AheadReach",),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),

@@ -120,6 +120,10 @@ class GoalEnv(ABC):
         """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
         return None
 
+    def planned_reach(self) -> Any:
+        """A `Reach` that an open world plans itself, for `solve`; None if it can only be played."""
+        return None
+
     def attach(
         self, env: Any, *, task: Task, max_episode_steps: int | None = None
     ) -> VectorEnv[Any, Any, Any]:
