@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.map_file import from_file as from_file
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
+    from taskalgebra.evaluation.continuing import ContinuingEvaluation as ContinuingEvaluation
     from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
     from taskalgebra.folder import StoreError as StoreError
@@ -93,6 +94,7 @@ _HOME = {
     "envs.map_file": ("from_file",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
+    "evaluation.continuing": ("ContinuingEvaluation",),
     "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
     "folder": ("StoreError",),
