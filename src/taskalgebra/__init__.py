@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.office import Office as Office
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
+    from taskalgebra.evaluation.continuing import ContinuingEvaluation as ContinuingEvaluation
     from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
     from taskalgebra.folder import StoreError as StoreError
@@ -107,6 +108,7 @@ _HOME = {
     "envs.office": ("Office",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
+    "evaluation.continuing": ("ContinuingEvaluation",),
     "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
     "folder": ("StoreError",),

@@ -239,3 +239,29 @@ def goals_reached(
         )
     reached[terminated] = goals
     return reached
+
+
+def goals_entered(infos: Mapping[str, Any], num_envs: int, n_goals: int | None = None) -> LongArray:
+    """[N], the goals that the last step entered, −1 for none, where episodes outlive goals.
+
+    Args:
+        infos: of a step of N environments that `GoalEnv.continuing` made.
+        num_envs: N.
+        n_goals: the number of goals, if known.
+
+    Raises:
+        ValueError: `infos["goal"]` is not the number of a goal.
+    """
+    if "goal" not in infos:
+        return np.full(num_envs, NO_GOAL, np.int64)
+    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
+    goals = np.where(given, np.broadcast_to(np.asarray(infos["goal"]), (num_envs,)), NO_GOAL)
+    whole = goals.dtype.kind in "iu"
+    wrong = goals[(goals < NO_GOAL) | (goals >= (n_goals or np.inf))] if whole else goals
+    if wrong.size:
+        known = "0 or more" if n_goals is None else f"0 to {n_goals - 1}"
+        raise ValueError(
+            f'the environment gave info["goal"] = {wrong[0]!r}, expected the number of the goal '
+            f"that the step entered, {known}, or −1 for none"
+        )
+    return goals.astype(np.int64)
