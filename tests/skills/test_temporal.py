@@ -224,7 +224,7 @@ def test_a_batch_of_episodes_is_stepped_at_once(skills):
 
 @pytest.mark.parametrize("wrong", [7, -2, {"goal": np.array([4])}])
 def test_goals_that_do_not_exist_are_refused(skills, wrong):
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(ValueError, match="expected the number of the goal"):
         skills["F A"].observe(wrong)
 
 

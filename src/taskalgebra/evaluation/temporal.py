@@ -6,20 +6,19 @@ made to; the environment may end it earlier, or a limit of steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import BoolArray, LongArray
+from taskalgebra.arrays import BoolArray
 from taskalgebra.evaluation.record import Episodes, Evaluation, figures
 from taskalgebra.evaluation.rollout import rollout
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.planning.temporal import FormulaPolicy
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.theory.goal_env import GoalEnv, checked_rewards
+from taskalgebra.theory.goal_env import GoalEnv, checked_rewards, goals_entered
 from taskalgebra.theory.policy import Policy
 from taskalgebra.validation import count
 from taskalgebra.worlds.finite import NO_GOAL
@@ -185,12 +184,3 @@ def play_real(
     return figures(
         Episodes(returns, steps, ends, unknown), ended, ended & automaton.accepting[ends]
     )
-
-
-def goals_entered(infos: Mapping[str, Any], num_envs: int) -> LongArray:
-    """[N], the goals that the last step entered, −1 for none, from the infos of a vector."""
-    if "goal" not in infos:
-        return np.full(num_envs, NO_GOAL, np.int64)
-    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
-    goals = np.broadcast_to(np.asarray(infos["goal"]), (num_envs,))
-    return np.where(given, goals, NO_GOAL).astype(np.int64)

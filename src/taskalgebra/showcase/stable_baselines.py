@@ -6,6 +6,7 @@ at the start of each episode, by somebody who knows the map.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

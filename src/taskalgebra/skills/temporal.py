@@ -21,7 +21,7 @@ from taskalgebra.drawing.terminal import map_of_policy
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.evaluation.temporal import goals_entered, play_formula, play_real
+from taskalgebra.evaluation.temporal import play_formula, play_real
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
@@ -31,10 +31,9 @@ from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
-from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.validation import checked_seed, count
-from taskalgebra.worlds.finite import NO_GOAL
 
 
 class Source(Protocol):
@@ -106,13 +105,7 @@ class TemporalAgent(BooleanElement):
         """
         n = self.policy.states.size
         infos = reached if isinstance(reached, Mapping) else {"goal": reached}
-        goals = goals_entered(infos, n)
-        wrong = goals[(goals < NO_GOAL) | (goals >= self.skills.family.space.n_goals)]
-        if wrong.size:
-            raise ValueError(
-                f"goal {wrong[0]} does not exist; goals are 0 to "
-                f"{self.skills.family.space.n_goals - 1}, and −1 for none"
-            )
+        goals = goals_entered(infos, n, self.skills.family.space.n_goals)
         self.policy.observe(goals)
 
     def v(self, observations: ArrayLike) -> Array:

@@ -334,7 +334,8 @@ class Trainer:
             return
         if self.n_updates == 1:
             self.kept.load_state_dict(self.network.state_dict())
-        mean, now = list(self.kept.parameters()), list(self.network.parameters())
+        mean: list[Tensor] = list(self.kept.parameters())
+        now: list[Tensor] = list(self.network.parameters())
         with torch.no_grad():
             torch._foreach_lerp_(mean, now, 1.0 / (1.0 + self.settings.averaging * self.n_updates))
             for old, new in zip(self.kept.buffers(), self.network.buffers(), strict=True):
