@@ -95,7 +95,8 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
 def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
     """The map: `[rows, columns]` of states, and the cell at its corner.
 
-    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there.
+    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there; of
+    several states on one cell, the first one is shown.
     """
     if mdp.cells is None:
         raise ValueError(
@@ -104,19 +105,23 @@ def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
         )
     corner = mdp.cells.min(axis=0) - 1
     states = np.full(mdp.cells.max(axis=0) + 2 - corner, NOTHING)
-    for drawn in (mdp.goals, np.flatnonzero(~mdp.is_goal)):
-        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
+    drawn = _backwards(mdp)
+    states[tuple((mdp.cells[drawn] - corner).T)] = drawn
     return states, corner
 
 
+def _backwards(mdp: FiniteMDP) -> LongArray:
+    """[S], all states, those that are shown last: goals, then the others from last to first."""
+    return np.concatenate((mdp.goals, np.flatnonzero(~mdp.is_goal)[::-1]))
+
+
 def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
-    """The symbol of each cell that holds a goal."""
+    """The symbol of each cell that holds a goal; of several goals, one that is desired."""
     assert mdp.cells is not None
-    order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
-    state_at = {tuple(mdp.cells[s]): int(s) for s in order}
+    state_at = {tuple(mdp.cells[s]): int(s) for s in _backwards(mdp)}
     return {
-        state_at[tuple(mdp.cells[goal])]: "◆" if is_desired else "◇"
-        for goal, is_desired in zip(mdp.goals, desired, strict=True)
+        state_at[tuple(mdp.cells[mdp.goals[goal]])]: "◆" if desired[goal] else "◇"
+        for goal in np.argsort(desired, kind="stable")
     }
 
 
