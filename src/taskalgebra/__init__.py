@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
+    from taskalgebra.envs.letter_world import RandomLetterWorld as RandomLetterWorld
     from taskalgebra.envs.map_file import from_file as from_file
+    from taskalgebra.envs.office import Office as Office
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
     from taskalgebra.evaluation.exact import policy_return as policy_return
@@ -94,7 +97,9 @@ _HOME = {
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
     "envs.map_file": ("from_file",),
+    "envs.office": ("Office",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
     "evaluation.exact": ("policy_return",),

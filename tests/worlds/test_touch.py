@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskalgebra.envs.finite_env import FiniteEnv
-from taskalgebra.planning.exact import optimal_v
+from taskalgebra.planning.exact import optimal_v, plan
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
@@ -133,7 +133,8 @@ def test_counted_visits_are_those_of_an_episode(drawn, slip, few, more, data):
     rows, goals = drawn
     plain = from_text(rows, goals, touch=True, slip_probability=slip)
     counted = {"A": ({"A"}, few), "d": ({n for n in plain.goal_names if n != "A"}, more)}
-    world, before = counting(plain, counted)
+    counts = counting(plain, counted)
+    world, before = counts.mdp, counts.before
     layers = (few + 1) * (more + 1)
     assert (world.n_goals, world.n_states) == (layers * plain.n_goals, layers * plain.n_states)
     assert world.starts.size == plain.starts.size
@@ -176,3 +177,22 @@ def test_a_world_whose_episodes_end_in_goals_has_no_visits_to_count():
     world = from_arrays([[1], [1]], -1.0, goals=[1])
     with pytest.raises(ValueError, match="end in their first goal"):
         counting(world, {"x": ({"g0"}, 1)})
+
+
+@settings(max_examples=20, deadline=None)
+@given(maps())
+def test_returns_without_counters_are_those_of_the_world_that_counts(drawn):
+    rows, goals = drawn
+    plain = from_text(rows, goals, touch=True)
+    counts = counting(plain, {"A": ({"A"}, 2)})
+    one, many = (plan(TaskSpace(mdp), {}).bounds for mdp in (plain, counts.mdp))
+
+    def returns(bounds, states):
+        return bounds.at(states).universal - bounds.space.r_universal[:, None]
+
+    states = np.flatnonzero(~counts.mdp.is_goal)
+    lifted = counts.returns(lambda s: returns(one, s))(states)
+    exact = returns(many, states)
+    same = counts.layer[states][:, None] == counts.layer[counts.mdp.goals]
+    assert (lifted[~same] == -np.inf).all()
+    assert lifted[same] == pytest.approx(exact[same], abs=1e-12)

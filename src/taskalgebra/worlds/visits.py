@@ -12,11 +12,14 @@ entered.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import LongArray
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.validation import count, listed
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
@@ -24,7 +27,38 @@ from taskalgebra.worlds.finite import FiniteMDP
 Counted = Mapping[str, tuple[Collection[str], int]]
 
 
-def counting(mdp: FiniteMDP, counted: Counted) -> tuple[FiniteMDP, dict[str, LongArray]]:
+@final
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """A world that counts visits, and how it comes from the world that does not."""
+
+    mdp: FiniteMDP
+    before: dict[str, LongArray]  # [G], the visits before each goal was entered
+    plain: LongArray  # [S], each state without its counters
+    layer: LongArray  # [S], a number for its counters
+
+    def returns(self, of_plain: Callable[[Any], ArrayLike]) -> Callable[[Any], Array]:
+        """Returns that were found without counters, as those of this world.
+
+        Counters change what goals mean, and not the way there: G((s, n):(g, n), a) = G(s:g, a).
+        No way leads to goals with other counters, −∞.
+
+        Args:
+            of_plain: `of_plain(states) → [B, G, A]`, the returns of the world that does not count.
+        """
+
+        def returns(states: Any) -> Array:
+            at = np.asarray(states)
+            known = np.asarray(of_plain(self.plain[at]), np.float64)
+            n_layers = self.mdp.n_goals // known.shape[1]
+            found = np.full((len(at), n_layers, *known.shape[1:]), -np.inf)
+            found[np.arange(len(at)), self.layer[at]] = known
+            return found.reshape(len(at), self.mdp.n_goals, -1)
+
+        return returns
+
+
+def counting(mdp: FiniteMDP, counted: Counted) -> Visits:
     """The world whose states hold the numbers of visits.
 
     Episodes begin with all counters at 0.
@@ -34,14 +68,11 @@ def counting(mdp: FiniteMDP, counted: Counted) -> tuple[FiniteMDP, dict[str, Lon
         counted: `{name: (goals, limit)}`: what is counted, the goals that raise it, and the number
             at which it stops.
 
-    Returns:
-        The world, and `[G]` for every name: the visits before each of its goals was entered.
-
     >>> from taskalgebra.worlds.grid import from_text
-    >>> world, before = counting(from_text("A.B", touch=True), {"mail": ({"A"}, 1)})
-    >>> world.goal_names
+    >>> visits = counting(from_text("A.B", touch=True), {"mail": ({"A"}, 1)})
+    >>> visits.mdp.goal_names
     ('A (mail 0)', 'B (mail 0)', 'A (mail 1)', 'B (mail 1)')
-    >>> before["mail"].tolist()
+    >>> visits.before["mail"].tolist()
     [0, 0, 1, 1]
     """
     if mdp.resumes is None:
@@ -82,7 +113,8 @@ def counting(mdp: FiniteMDP, counted: Counted) -> tuple[FiniteMDP, dict[str, Lon
         layers * n_live + place[after],
     )
     ends = np.cumsum(np.concatenate((np.tile(lengths, n_layers), np.ones(n_goals * n_actions))))
-    states = np.tile(live, n_layers), np.tile(mdp.goals, n_layers)
+    plain = np.concatenate((np.tile(live, n_layers), np.tile(mdp.goals, n_layers)))
+    layer = np.concatenate([np.repeat(layers, n) for n in (n_live, mdp.n_goals)])
     said = [
         ", ".join(f"{name} {n}" for name, n in zip(counted, c, strict=True)) for c in counters.T
     ]
@@ -92,15 +124,15 @@ def counting(mdp: FiniteMDP, counted: Counted) -> tuple[FiniteMDP, dict[str, Lon
         np.concatenate(
             (np.tile(mdp.probability[outcomes], n_layers), np.ones(n_goals * n_actions))
         ),
-        step_reward=mdp.step_reward[np.concatenate(states)],
+        step_reward=mdp.step_reward[plain],
         goals=goals,
         shape=(n_layers * n_live + n_goals, n_actions),
         goal_names=[f"{name} ({layer})" for layer in said for name in mdp.goal_names],
         action_names=mdp.action_names,
         starts=place[mdp.starts],
         goal_reward=None if mdp.goal_reward is None else np.tile(mdp.goal_reward, n_layers),
-        cells=None if mdp.cells is None else mdp.cells[np.concatenate(states)],
+        cells=None if mdp.cells is None else mdp.cells[plain],
         resumes=(layer_after * n_live + place[mdp.resumes]).ravel(),
     )
     before = np.repeat(counters, mdp.n_goals, axis=1)
-    return world, dict(zip(counted, before, strict=True))
+    return Visits(world, dict(zip(counted, before, strict=True)), plain, layer)
