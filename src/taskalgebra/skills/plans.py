@@ -45,19 +45,27 @@ class Ways:
     reach: Reach
     between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
     standing: Standing | None = None  # what is seen there, where every episode has its layout
+    into_goals: float = 0.0  # what the step into a goal pays that the returns do not count
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
         reach, space = family.to_goals(), family.space
+        into_goals = 0.0 if env is None else env.into_goals
         if env is not None and type(env).standing_in is not GoalEnv.standing_in:
-            return cls(reach, None, env.standing_in)
+            return cls(reach, None, env.standing_in, into_goals)
         standing = _standing(space, env)
         returns = np.asarray(reach.returns(standing), np.float64)
         between: Array = returns.max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        return cls(reach, between)
+        return cls(reach, between, into_goals=into_goals)
+
+    @property
+    def toll(self) -> Array:
+        """[G], what entering each goal costs on top of the returns."""
+        assert self.between is not None
+        return np.full(len(self.between), self.into_goals)
 
 
 def _standing(space: TaskSpace, env: GoalEnv | None) -> Any:
@@ -112,9 +120,11 @@ class Plan:
             return PlannedPolicy(self.labelled, self.table, self.product.values())
         if self.rewards is not None:
             return ComposedPolicy(self.labelled, self.family, self.ways.reach, self.rewards)
-        assert self.ways.standing is not None
-        scale = self.family.space.reward_scale
-        return LayoutPolicy(self.labelled, self.ways.reach, self.ways.standing, self.success, scale)
+        ways, scale = self.ways, self.family.space.reward_scale
+        assert ways.standing is not None
+        return LayoutPolicy(
+            self.labelled, ways.reach, ways.standing, self.success, scale, ways.into_goals
+        )
 
     @cached_property
     def product(self) -> Product:
@@ -145,7 +155,8 @@ def planned(formula: Expression, tasks: Mapping[str, Task], family: Family, ways
         certificate = Certificate(tuple(findings), "composed from the returns to goals")
         if ways.between is None:
             return Plan(found, certificate, ways, success, family)
-        rewards = goal_rewards(values_to_come(ways.between, found, success), found)
+        to_come = values_to_come(ways.between, found, success, ways.toll)
+        rewards = goal_rewards(to_come, found, ways.toll)
         return Plan(found, certificate, ways, success, family, rewards)
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
@@ -168,9 +179,10 @@ def sparing(
     if family.space.finite:
         mdp = family.space.mdp
         ahead = float(mdp.step_reward.min()) * mdp.n_states
-    toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
+    toll = np.where(avoided, -dearest(ways.between + ways.toll, ahead), 0.0)
     success = float(family.space.r_universal.max())
-    rewards = goal_rewards(values_to_come(ways.between, found, success, toll), found, toll)
+    paid = toll + ways.toll
+    rewards = goal_rewards(values_to_come(ways.between, found, success, paid), found, paid)
     certificate = Certificate(
         tuple(_findings(found, family)),
         "composed from the returns to goals: fewest violations, then fewest steps",

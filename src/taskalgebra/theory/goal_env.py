@@ -70,6 +70,9 @@ class GoalEnv(ABC):
     """The most copies that are played at once in an evaluation; each takes memory."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
+    into_goals: float = 0.0
+    """What the step into a goal pays in `continuing`, where copies made by `vector` pay what the
+    goal pays *instead*: returns to goals do not count this step, and tasks with time must."""
     goal_features: NDArray[Any] | None = None
     """[G, ...], what networks are shown of each goal: a description or a picture.  None for the
     observation in which it was first met."""
