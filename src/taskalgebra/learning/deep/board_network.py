@@ -162,14 +162,17 @@ class BoardNetwork(UVFA):
         clear = over | stayed | entered.any(1)
         return -(chance.clamp(min=1e-6).log() * clear).sum() / clear.sum().clamp(min=1)
 
-    def goal_loss(self, next_states: Tensor, goals: Tensor, reached: Tensor) -> Tensor:
-        """−log P(the goal is on the cell on which the agent has reached it)."""
-        ended, goal = reached.nonzero(as_tuple=True)
+    def goal_loss(self, states: Tensor, next_states: Tensor, goals: Tensor, met: Tensor) -> Tensor:
+        """−log P(the goal is on the cell on which the agent has met it).
+
+        What the cell holds is seen before the step: the agent may hide it.
+        """
+        ended, goal = met.nonzero(as_tuple=True)
         if not len(ended):
-            return super().goal_loss(next_states, goals, reached)
-        grids = self._grids(next_states[ended])
-        match = self._match(*self._held(grids), goals)[torch.arange(len(goal)), goal]
-        return functional.cross_entropy(match, self._place(grids))
+            return super().goal_loss(states, next_states, goals, met)
+        there = self._place(self._grids(next_states[ended]))
+        match = self._match(*self._held(self._grids(states[ended])), goals)
+        return functional.cross_entropy(match[torch.arange(len(there)), goal], there)
 
     def distances(self, place: Tensor, outcome: Tensor) -> Tensor:
         """The fewest steps to every cell for each first action, `[B, A, cells]`; `far` for none.

@@ -74,9 +74,9 @@ class UVFA(nn.Module):
         """
         return torch.zeros((), device=states.device)
 
-    def goal_loss(self, next_states: Tensor, goals: Tensor, reached: Tensor) -> Tensor:
-        """The loss of where goals are taken to be; `reached` is `[B, G]`, where steps ended."""
-        return torch.zeros((), device=next_states.device)
+    def goal_loss(self, states: Tensor, next_states: Tensor, goals: Tensor, met: Tensor) -> Tensor:
+        """The loss of where goals are taken to be; `met`, `[B, G]`, says which steps end there."""
+        return torch.zeros((), device=states.device)
 
     def take_from(self, other: UVFA) -> None:
         """Take the weights of another network; from its last layer, those of the first actions.
