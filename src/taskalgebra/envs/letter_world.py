@@ -272,7 +272,7 @@ def _place(cell: int) -> Cell:
 
 def _torus(letters: Bytes, step_reward: float, *, anywhere: bool) -> FiniteMDP:
     places: dict[str, Cell | list[Cell]] = {
-        letter: [_place(cell) for cell in np.flatnonzero(letters == i)]
+        letter: [_place(cell) for cell in np.flatnonzero(letters == i).tolist()]
         for i, letter in enumerate(LETTERS, 1)
     }
     return from_text(

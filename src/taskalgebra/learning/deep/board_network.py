@@ -234,7 +234,7 @@ class BoardNetwork(UVFA):
         """[B, G, cells], how well cells match goals."""
         looked_for = self.goal_vectors(goals.float().flatten(1))  # [G, features]
         match = (held @ looked_for.T)[kind] + (self.order.weight @ looked_for.T)[order]
-        return match.transpose(1, 2)
+        return match.transpose(1, 2)  # type: ignore[no-any-return]
 
     def _read(self, states: Tensor, goals: Tensor) -> Tensor:
         """[B, G, A], the fewest steps to each goal for each first action."""
