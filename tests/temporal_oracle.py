@@ -93,20 +93,23 @@ def played(agent, next_state, step_reward, goals, resumes, start, success, limit
     return None
 
 
-def random_mission(rng, names, depth=3):
-    """A formula that steps between goals do not change, as people write them: order, avoidance."""
+def random_mission(rng, names, depth=3, *, safety=True):
+    """A formula that steps between goals do not change, as people write them: order, avoidance.
+
+    Without safety it has no G, and a finite prefix of a trace decides it.
+    """
     a, b = (f"'{rng.choice(names)}'" for _ in range(2))
     kind = rng.integers(7) if depth else 0
     if kind == 0:
         return f"F {a}"
-    rest = random_mission(rng, names, depth - 1)
+    rest = random_mission(rng, names, depth - 1, safety=safety)
     if kind == 1:
         return f"F ({a} & X ({rest}))"
     if kind == 2:
         return f"!{a} U ({b} & ({rest}))"
-    if kind == 3:
+    if kind == 3 and safety:
         return f"({rest}) & G !{a}"
-    if kind == 4:
+    if kind in (3, 4):
         return f"F ({a} & ({rest}))"
-    other = random_mission(rng, names, depth - 1)
+    other = random_mission(rng, names, depth - 1, safety=safety)
     return f"({rest}) {'&' if kind == 5 else '|'} ({other})"

@@ -26,6 +26,7 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from taskalgebra.envs.attached import Attached
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.labelled import Labelled
+from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.envs.search import Search
 from taskalgebra.envs.simulate import (
     Copied,
@@ -64,7 +65,7 @@ def explore(
     Args:
         world: what `wrap` makes.
         seeds: of the episodes that are explored, and played later: each is a start, and where
-            layouts are random a layout.
+            layouts are random a layout.  A start of several seeds is as likely as they are many.
         limit: the most states; beyond, an error says what to do.
         save: `save(env)` gives the state of the environment, unwrapped, as something hashable;
             equal states give equal things.  By default what is known for MiniGrid, toy text and
@@ -105,6 +106,12 @@ def explore(
         )
     require_listener(listener)
     env = world.make()
+    if isinstance(env, OneOfVector):
+        env.close()
+        raise ValueError(
+            "the copies of this vector environment are not in this process, so that they cannot be "
+            "put back into a state; give a function that makes one environment: wrap(make_one, ...)"
+        )
     try:
         env.reset(seed=kept[0])  # before which an environment may not have all of its parts
         hooks = known_hooks(env.unwrapped)
@@ -151,7 +158,7 @@ class Explored(FiniteEnv):
             {name: n + g for g, name in enumerate(goals)},
             n_states=n + len(goals),
             action_names=world.rules.hands.names,
-            starts=sorted(set(found.starts)),
+            starts=sorted(found.starts),
         )
         mdp = replace(mdp, max_episode_steps=world.max_episode_steps)
         space = TaskSpace(mdp, r_universal=world.space.r_universal, r_empty=world.space.r_empty)

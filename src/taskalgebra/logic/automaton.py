@@ -18,14 +18,9 @@ from numpy.typing import NDArray
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.minimal import can_reach, minimal
-from taskalgebra.logic.progression import machine
+from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters, machine
 from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
-
-MOST_STATES = 5_000
-"""States before they are merged."""
-MOST_LETTERS = 4_096
-"""Letters of an alphabet; so at most 12 names if it is not given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,15 +158,7 @@ def _alphabet(
 ) -> tuple[frozenset[str], ...]:
     """The distinct letters over these names, the empty one first."""
     if letters is None:
-        if 1 << len(names) > MOST_LETTERS:
-            raise ExpressionError(
-                f"{len(names)} names have 2^{len(names)} sets, at most {MOST_LETTERS:,} are "
-                "possible; pass letters=… with the label sets that occur"
-            )
-        return tuple(
-            frozenset(name for j, name in enumerate(names) if i >> j & 1)
-            for i in range(1 << len(names))
-        )
+        return all_letters(names)
     known = frozenset(names)
     found = dict.fromkeys([frozenset(), *(_letter(letter, known) for letter in letters)])
     if len(found) > MOST_LETTERS:

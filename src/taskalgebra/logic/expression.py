@@ -21,6 +21,8 @@ from functools import reduce
 from typing import Any, ClassVar, Final, TypeVar, cast, final
 
 from taskalgebra.logic.algebra import BooleanElement
+from taskalgebra.logic.progression import same_traces
+from taskalgebra.logic.rewriting import shortened
 from taskalgebra.logic.steps import BOOLEAN, Step, names_of, operand_places, run, steps
 from taskalgebra.logic.sum_of_products import Cube, sum_of_products
 from taskalgebra.logic.text import ExpressionError, quote, unknown_name
@@ -155,15 +157,32 @@ class Expression(Tree, BooleanElement):
         return canonical_form(self._boolean_steps())
 
     def equivalent(self, other: Expression) -> bool:
-        """Whether both formulas mean the same, under every assignment."""
-        return self == other or Xor(self, other).truth_table() == 0
+        """Whether both formulas mean the same: under every assignment, or on every trace.
+
+        Raises:
+            ExpressionError: For too many names, or if the automaton of a temporal formula is too
+                large.
+        """
+        if self == other:
+            return True
+        one, two = steps(self), steps(other)
+        if all(kind in BOOLEAN for kind, _, _ in (*one, *two)):
+            return Xor(self, other).truth_table() == 0
+        return same_traces(one, two)
 
     def simplify(self) -> Expression:
         """A shortest sum of products with the same meaning; equivalent formulas get the same one.
 
         Shortest is defined in `logic.sum_of_products`.  If the meaning depends on more than 6
         names, the sum is irredundant and its products are prime, but another may be shorter.
+
+        A temporal formula is rewritten by laws (`logic.rewriting`) and never gets longer; formulas
+        that are equivalent may stay different.
         """
+        todo = steps(self)
+        if any(kind not in BOOLEAN for kind, _, _ in todo):
+            found = _from_steps(shortened(todo), self._nodes)
+            return found if found._length < self._length else self
         canonical = self.canonical()
         cubes = sum_of_products(canonical.table, 0, len(canonical.names))
         return sum_of_cubes(cubes, canonical.names)

@@ -19,22 +19,27 @@ def minimal(
         delta: The next states, `[U, L]`; the start is state 0, and all states can be reached.
         accepting: Which states accept, `[U]`.
     """
-    columns = _distinct(np.ascontiguousarray(delta.T))
-    needed = delta[:, np.unique(columns, return_index=True)[1]]
-    classes = accepting.astype(np.int32)
-    n_classes = len(np.unique(classes))
-    while True:
-        classes = _distinct(np.column_stack([classes, classes[needed]]))
-        n_found = int(classes.max()) + 1
-        if n_found == n_classes:
-            break
-        n_classes = n_found
-    first = np.unique(classes, return_index=True)[1]
-    order = _by_breadth(classes[delta[first]], int(classes[0]))
+    found = classes(delta, accepting)
+    n_classes = int(found.max()) + 1
+    first = np.unique(found, return_index=True)[1]
+    order = _by_breadth(found[delta[first]], int(found[0]))
     number = np.empty(n_classes, np.int32)
     number[order] = np.arange(n_classes, dtype=np.int32)
     kept = first[order]
-    return number[classes[delta[kept]]], accepting[kept]
+    return number[found[delta[kept]]], accepting[kept]
+
+
+def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The states, numbered so that those that no trace tells apart share a number, `[U]`."""
+    columns = _distinct(np.ascontiguousarray(delta.T))
+    needed = delta[:, np.unique(columns, return_index=True)[1]]
+    found = accepting.astype(np.int32)
+    n_classes = len(np.unique(found))
+    while True:
+        found = _distinct(np.column_stack([found, found[needed]]))
+        if int(found.max()) + 1 == n_classes:
+            return found
+        n_classes = int(found.max()) + 1
 
 
 def _distinct(rows: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -25,10 +25,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from taskalgebra.logic.minimal import classes
 from taskalgebra.logic.normal_form import NormalForm, holds_at_the_end
-from taskalgebra.logic.steps import Step
+from taskalgebra.logic.steps import Step, names_of
 from taskalgebra.logic.text import ExpressionError
 
+MOST_STATES = 5_000
+"""States of an automaton, before equal ones are merged."""
+MOST_LETTERS = 4_096
+"""Letters of an alphabet; all sets of 12 names."""
 MOST_WORK = 2_000_000
 """Elementary steps of a construction, about two seconds."""
 MOST_PRODUCTS = 1_000
@@ -74,6 +79,29 @@ def machine(steps: Sequence[Step], letters: Sequence[Collection[str]], most_stat
             row[_places(where, len(letters))] = states[found]
     accepting = [holds_at_the_end(steps), *(work.may_end(found) for found in sums[1:])]
     return Machine(delta, np.array(accepting))
+
+
+def all_letters(names: Sequence[str]) -> tuple[frozenset[str], ...]:
+    """All sets of names, the empty one first."""
+    if 1 << len(names) > MOST_LETTERS:
+        raise ExpressionError(
+            f"{len(names)} names have 2^{len(names)} sets, too many to try all; write a formula of "
+            f"at most {MOST_LETTERS.bit_length() - 1} names, or pass letters=… to automaton"
+        )
+    return tuple(
+        frozenset(name for j, name in enumerate(names) if i >> j & 1)
+        for i in range(1 << len(names))
+    )
+
+
+def same_traces(one: Sequence[Step], two: Sequence[Step]) -> bool:
+    """Whether two formulas hold of the same non-empty traces."""
+    letters = all_letters(list(dict.fromkeys([*names_of(one), *names_of(two)])))
+    first, second = (machine(formula, letters, MOST_STATES) for formula in (one, two))
+    n = len(first.delta)
+    both = np.concatenate([first.delta, second.delta + np.int32(n)])
+    found = classes(both, np.concatenate([first.accepting, second.accepting]))
+    return bool((found[both[0]] == found[both[n]]).all())
 
 
 class _Progression:

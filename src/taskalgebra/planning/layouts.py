@@ -90,14 +90,14 @@ class LayoutPolicy(FormulaPolicy):
         """The actions where every episode just begins."""
         return greedy(self._first(np.asarray(observations)), self._scale)
 
-    def value(self, observations: NDArray[Any]) -> Array:
-        """[B], V where every episode just begins."""
-        q_bar = self._first(observations)
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        """[B], V in the layouts of these observations."""
+        q_bar = self._first(observations, u)
         best: Array = q_bar.reshape(len(q_bar), -1).max(axis=1)
         return best
 
-    def _first(self, observations: NDArray[Any]) -> Array:
-        pays = self.planned(observations)[:, self.labelled.automaton.start]
+    def _first(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        pays = self.planned(observations)[:, self.labelled.automaton.start if u is None else u]
         return self._returns(observations) + pays[:, :, None]
 
     def planned(self, observations: NDArray[Any]) -> Array:

@@ -38,7 +38,12 @@ from taskalgebra.theory.family import Family
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.reach import Reach, ReachQ
 from taskalgebra.theory.rewards import recover_v
+from taskalgebra.theory.table_reach import TableReach
+from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.finite import NO_GOAL
+
+SMALL_TABLE = 2**20
+"""Entries of Q̄ up to which the values of a state of the automaton are a table of their own."""
 
 
 class EndlessGainError(ValueError):
@@ -183,6 +188,8 @@ class FormulaPolicy(Policy):
     def actions(self, observations: Any) -> NDArray[Any]:
         """The actions for a batch of observations, each with the state of its episode."""
         given = np.asarray(observations)
+        if len(given) == self.states.size == 1:
+            return self.in_state(int(self.states[0]), given)
         if len(given) != self.states.size:
             raise ValueError(
                 f"{len(given)} observations for {self.states.size} episodes under way; begin the "
@@ -197,11 +204,12 @@ class FormulaPolicy(Policy):
 
     def with_states(self, observations: NDArray[Any], states: LongArray) -> NDArray[Any]:
         """The actions for observations with the automaton in these states, one each."""
+        first = int(states[0]) if states.size else 0
+        if states.size < 2 or (states == first).all():
+            return self.in_state(first, observations)
         order, parts = [], []
         for u in np.unique(states):
             where = np.flatnonzero(states == u)
-            if where.size == len(observations):
-                return self.in_state(int(u), observations)
             order.append(where)
             parts.append(self.in_state(int(u), observations[where]))
         found: NDArray[Any] = np.concatenate(parts)
@@ -212,8 +220,8 @@ class FormulaPolicy(Policy):
         """The actions for observations with the automaton in one state."""
 
     @abstractmethod
-    def value(self, observations: NDArray[Any]) -> Array:
-        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied."""
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        """[B], V with the automaton in a state, by default the first; −∞ where nothing succeeds."""
 
 
 @final
@@ -227,9 +235,12 @@ class ComposedPolicy(FormulaPolicy):
         self._family, self._reach, self.rewards = family, reach, rewards
         self._policies: dict[int, Policy] = {}
 
-    def values(self, u: int) -> ReachQ:
+    def values(self, u: int) -> ExtendedQ:
         """Q̄ of the task that is played in a state: G(s:g, a) + r_u(g)."""
-        return ReachQ(self._reach, self.rewards[u], self._family.bounds)
+        reach = self._reach
+        if isinstance(reach, TableReach) and reach.table.size <= SMALL_TABLE:
+            return reach.paying(self.rewards[u])
+        return ReachQ(reach, self.rewards[u], self._family.bounds)
 
     def in_state(self, u: int, observations: NDArray[Any]) -> NDArray[Any]:
         """Greedy actions, as of any task."""
@@ -238,9 +249,10 @@ class ComposedPolicy(FormulaPolicy):
             policy = self._policies[u] = self._family.policy(self.values(u))
         return policy.actions(observations)
 
-    def value(self, observations: NDArray[Any]) -> Array:
-        """max_{g, a} Q̄ of the task that is played first."""
-        return recover_v(self.values(self.labelled.automaton.start).q_bar(observations))
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
+        """max_{g, a} Q̄ of the task that is played in a state."""
+        state = self.labelled.automaton.start if u is None else u
+        return recover_v(self.values(state).q_bar(observations))
 
 
 @final
@@ -257,9 +269,10 @@ class PlannedPolicy(FormulaPolicy):
         found: LongArray = self.table[u, np.asarray(observations)]
         return found
 
-    def value(self, observations: NDArray[Any]) -> Array:
+    def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
         """Looked up."""
-        found: Array = self.values[self.labelled.automaton.start, observations]
+        state = self.labelled.automaton.start if u is None else u
+        found: Array = self.values[state, observations]
         return found
 
 

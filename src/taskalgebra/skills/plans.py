@@ -7,7 +7,7 @@ automaton is planned instead (`planning.product`).  The certificate of a plan sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -17,6 +17,8 @@ import numpy as np
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.text import ExpressionError
 from taskalgebra.planning.feasible import never
 from taskalgebra.planning.layouts import LayoutPolicy, Standing
 from taskalgebra.planning.product import Product, product
@@ -35,6 +37,20 @@ from taskalgebra.theory.findings import Finding
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
+
+
+def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Expression:
+    """A formula over base tasks; over time it may name goals too.
+
+    Raises:
+        ExpressionError: the text is not a formula, or names something else.
+    """
+    try:
+        return parse(text, tasks)
+    except ExpressionError:
+        if not parse(text).temporal:  # the first mistake is told as it is
+            raise
+    return parse(text, [*tasks, *goals])
 
 
 @final

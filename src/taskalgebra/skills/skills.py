@@ -24,10 +24,9 @@ from taskalgebra.folder import StoreError
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.temporal import Eventually, Until
-from taskalgebra.logic.text import ExpressionError
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
-from taskalgebra.skills.plans import Plan, Ways, planned, sparing
+from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
 from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
@@ -178,19 +177,10 @@ class Skills(Mapping[str, Agent]):
         if isinstance(key, Task):
             return expression_of(key, self._tasks)
         if isinstance(key, str):
-            return self._parsed(key)
+            return parsed(key, self._tasks, self.space.goal_names)
         if isinstance(key, Expression):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")
-
-    def _parsed(self, text: str) -> Expression:
-        """A formula over the base tasks; over time it may name goals too."""
-        try:
-            return parse(text, self._tasks)
-        except ExpressionError:
-            if not parse(text).temporal:  # the first mistake is told as it is
-                raise
-        return parse(text, {**self._tasks, **dict.fromkeys(self.space.goal_names)})
 
     def task_of(self, expression: Expression) -> Task:
         """The task that an expression over the base tasks means, if its values can be composed."""

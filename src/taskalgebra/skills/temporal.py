@@ -8,7 +8,7 @@ Nothing is learned or planned for the formula but a small graph (`skills.plans`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, LongArray
+from taskalgebra.drawing.terminal import map_of_policy
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.temporal import goals_entered, play_formula
@@ -29,6 +31,7 @@ from taskalgebra.skills.plans import Plan
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
+from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.validation import checked_seed, count
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -41,6 +44,19 @@ class Source(Protocol):
 
     def __getitem__(self, key: Expression) -> Any:
         """The agent for an expression."""
+
+
+@final
+@dataclass(frozen=True)
+class Walk:
+    """One episode in a finite world, step by step."""
+
+    states: tuple[int, ...]  # of the world, one more than actions
+    actions: tuple[int, ...]
+    goals: tuple[int, ...]  # that each step entered, −1 for none
+    progress: tuple[int, ...]  # the states of the automaton, one more than actions
+    total: float  # the return
+    satisfied: bool
 
 
 @final
@@ -211,6 +227,72 @@ class TemporalAgent(BooleanElement):
             else ""
         )
         return replace(found, mean_steps=found.mean_steps - ended, note=note)
+
+    def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
+        """One episode of a finite world from a state, up to its end or the limit."""
+        automaton = self.automaton
+        env = FiniteEnv(self._finite("walk")).continuing(1)
+        env.reset(seed=checked_seed(seed), options={"state": start})
+        policy = self.plan.policy()
+        states, progress, total = [int(start)], [int(automaton.start)], 0.0
+        actions: list[int] = []
+        goals: list[int] = []
+        satisfied = False
+        while len(actions) < max_steps:
+            actions.append(int(policy.actions(np.array(states[-1:]))[0]))
+            after, reward, _, _, infos = env.step(actions[-1:])
+            policy.observe(infos["goal"])
+            goals.append(int(infos["goal"][0]))
+            states.append(int(after[0]))
+            progress.append(int(policy.states[0]))
+            total += float(reward[0])
+            satisfied = bool(automaton.accepting[progress[-1]])
+            if satisfied or automaton.dead[progress[-1]]:
+                break
+        total += self.plan.success * satisfied
+        return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+
+    def table(self, state: int | None = None) -> tuple[Array, LongArray]:
+        """[S] values and [S] actions in a finite world, with the automaton in one state.
+
+        Args:
+            state: of the automaton, by default the first.
+        """
+        mdp = self._finite("table").mdp
+        u = int(self.automaton.start) if state is None else int(state)
+        cells = np.flatnonzero(~mdp.is_goal)
+        values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
+        policy = self.plan.policy()
+        values[cells] = policy.value(cells, u)
+        actions[cells] = policy.in_state(u, cells)
+        return values, actions
+
+    def signs(self, state: int | None = None) -> list[str]:
+        """[G], what entering each goal does with the automaton in one state.
+
+        ◆ leads on, × violates the formula, ◇ changes nothing.
+        """
+        found, automaton = self.plan.labelled, self.automaton
+        u = int(automaton.start) if state is None else int(state)
+        return [
+            "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
+            for v in found.at_goal[u].tolist()
+        ]
+
+    def picture(self, state: int | None = None, *, colour: bool = False) -> str:
+        """Values and actions on the map as text, with the automaton in one state."""
+        values, actions = self.table(state)
+        mdp = self._finite("picture").mdp
+        return map_of_policy(mdp, self.signs(state), values, actions, colour=colour)
+
+    def _finite(self, what: str) -> TaskSpace:
+        space = self.skills.family.space
+        if not space.finite:
+            raise TypeError(
+                f"agent.{what} needs the states of a finite world; this agent acts in an open one: "
+                f"use agent.act(observation) or agent.evaluate()"
+            )
+        return space
 
     def __and__(self, other: TemporalAgent) -> TemporalAgent:
         """The agent for both formulas."""

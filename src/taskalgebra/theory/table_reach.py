@@ -16,7 +16,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.theory.reach import Reach
-from taskalgebra.theory.tables import TableBounds
+from taskalgebra.theory.tables import TableBounds, TabularQ
 
 
 @final
@@ -32,6 +32,10 @@ class TableReach(Reach):
         """Rows of the table of returns, `[B, G, A]`."""
         rows: Array = self.table[self.bounds.states(observations)]
         return rows
+
+    def paying(self, goal_reward: Array) -> TabularQ:
+        """Q̄(s, g, a) = G(s:g, a) + r(g) as a table, which acts quicker than a sum on demand."""
+        return TabularQ(self.table + goal_reward[:, None], self.bounds)
 
     @cached_property
     def table(self) -> Array:
@@ -52,7 +56,9 @@ class TableReach(Reach):
         if not space.finite:
             return penalised / 2
         dearest = float(min(space.mdp.step_reward.min(), 0.0))
-        lowest = dearest * (space.mdp.diameter + 1)
+        lowest = dearest * (space.mdp.n_states + 1)
+        if penalised >= lowest:  # the diameter says more, and takes longer to find
+            lowest = dearest * (space.mdp.diameter + 1)
         if penalised >= lowest:
             raise ValueError(
                 f"these values were made with the penalty r̄_MIN = {self.r_bar_min:g}, which cannot "

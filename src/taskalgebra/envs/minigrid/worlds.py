@@ -12,8 +12,9 @@ from typing import Any, final
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
+from taskalgebra.envs.labels import GoalLabel
 from taskalgebra.envs.minigrid import recipes
-from taskalgebra.envs.minigrid.labels import Carried, Faced, Predicated, at_goal, opened
+from taskalgebra.envs.minigrid.labels import Carried, Faced, at_goal, opened
 from taskalgebra.envs.minigrid.views import full_grid, without_partial_view
 from taskalgebra.envs.registry import id_of
 from taskalgebra.envs.wrap import Wrapped, wrap
@@ -30,7 +31,7 @@ class Kind:
     """Environments that are played alike."""
 
     names: str  # a regular expression
-    label: Predicated
+    label: GoalLabel
     actions: tuple[str, ...]
     one_room: bool = False  # without anything to open
 

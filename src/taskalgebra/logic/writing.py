@@ -1,0 +1,174 @@
+"""Layers written as formulas again, with G, N, R and W where they are shorter than a negation.
+
+The length of a formula is counted in names, constants and operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import and_
+from typing import Final, TypeAlias
+
+from taskalgebra.logic.layers import Layers
+from taskalgebra.logic.steps import Step
+from taskalgebra.logic.sum_of_products import Cube
+
+_Key: TypeAlias = tuple[str, int, bool]
+"""("function", place, True) or ("atom", place, sign)."""
+_NEGATED: Final = {"next": "weak_next", "eventually": "always", "until": "release"}
+
+
+class Writer:
+    """Functions and literals as steps, each written once."""
+
+    def __init__(self, layers: Layers) -> None:
+        """Write functions of these layers."""
+        self._layers = layers
+        self._steps: list[Step] = []
+        self._lengths: list[int] = []
+        self._places: dict[Step, int] = {}
+        self._done: dict[_Key, int] = {}
+        self._covers: dict[int, tuple[tuple[Cube, ...], tuple[Cube, ...]]] = {}
+        self._weak_operands: dict[int, tuple[int, int]] = {}
+
+    def written(self, function: int) -> list[Step]:
+        """The steps of a function, and no others."""
+        root: _Key = ("function", function, True)
+        stack = [root]
+        while stack:
+            key = stack[-1]
+            missing = [one for one in self._needs(key) if one not in self._done]
+            if missing and key not in self._done:
+                stack.extend(missing)
+            else:
+                stack.pop()
+                if key not in self._done:
+                    self._done[key] = self._write(key)
+        return self._only(self._done[root])
+
+    def _only(self, root: int) -> list[Step]:
+        """The steps that one of them needs, in order."""
+        needed = {root}
+        for place in range(root, -1, -1):
+            if place in needed:
+                kind, first, second = self._steps[place]
+                if kind not in ("name", "constant"):
+                    needed.update((first,) if second is None else (first, second))
+        number: dict[int, int] = {}
+        found: list[Step] = []
+        for place in sorted(needed):
+            kind, first, second = self._steps[place]
+            if kind not in ("name", "constant"):
+                first = number[first]
+                second = None if second is None else number[second]
+            number[place] = len(found)
+            found.append((kind, first, second))
+        return found
+
+    def _needs(self, key: _Key) -> Iterator[_Key]:
+        """What must be written before."""
+        what, place, sign = key
+        if what == "function":
+            atoms = self._layers.union(place)
+            for cubes, turned in zip(self._both(place), (False, True), strict=True):
+                for cube in cubes:
+                    for atom, positive in literals_of(cube, atoms):
+                        yield "atom", atom, positive != turned
+            return
+        kind, first, second = self._layers.atoms[place]
+        if kind == "name":
+            return
+        operands = [int(first), second] if kind == "until" else [int(first)]
+        if sign or kind == "until":
+            yield from (("function", one, True) for one in operands)
+        if not sign:
+            yield from (("function", self._layers.negation(one), True) for one in operands)
+            if kind == "until":
+                yield from (("function", one, True) for one in self._weak(place))
+
+    def _both(self, function: int) -> tuple[tuple[Cube, ...], tuple[Cube, ...]]:
+        """Short sums of products of a function and of its negation."""
+        if function not in self._covers:
+            both = function, self._layers.negation(function)
+            self._covers[function] = self._layers.cover(both[0]), self._layers.cover(both[1])
+        return self._covers[function]
+
+    def _weak(self, atom: int) -> tuple[int, int]:
+        """The operands of ~(f U g) = ~g W (~f & ~g)."""
+        if atom not in self._weak_operands:
+            layers = self._layers
+            _, first, second = layers.atoms[atom]
+            g = layers.negation(second)
+            right = layers.apply(and_, layers.negation(int(first)), g)
+            left = layers.of_cubes(layers.cover(g, free=right), layers.union(g, right))
+            self._weak_operands[atom] = left, right
+        return self._weak_operands[atom]
+
+    def _write(self, key: _Key) -> int:
+        what, place, sign = key
+        if what == "function":
+            return self._function(place)
+        kind, first, second = self._layers.atoms[place]
+        if kind == "name":
+            name = self._step("name", first)
+            return name if sign else self._step("not", name)
+        f, g = int(first), second
+        if kind != "until":
+            operand = f if sign else self._layers.negation(f)
+            return self._step(kind if sign else _NEGATED[kind], self._at(operand))
+        until = self._step("until", self._at(f), self._at(g))
+        if sign:
+            return until
+        not_f, not_g = (self._at(self._layers.negation(one)) for one in (f, g))
+        weak = self._step("weak_until", *(self._at(one) for one in self._weak(place)))
+        return self._shortest(weak, self._step("release", not_f, not_g), self._step("not", until))
+
+    def _at(self, function: int) -> int:
+        return self._done["function", function, True]
+
+    def _function(self, function: int) -> int:
+        """The shorter one of a sum of products and a product of sums."""
+        atoms = self._layers.union(function)
+        cubes, negated = self._both(function)
+        written = []
+        for one, turned in ((cubes, False), (negated, True)):
+            inner, outer = ("or", "and") if turned else ("and", "or")
+            parts = [
+                self._joined(
+                    inner,
+                    (self._done["atom", a, sign != turned] for a, sign in literals_of(cube, atoms)),
+                    not turned,
+                )
+                for cube in one
+            ]
+            written.append(self._joined(outer, parts, turned))
+        return self._shortest(*written)
+
+    def _joined(self, kind: str, places: Iterable[int], empty: bool) -> int:
+        """Several steps under one operator; of none, a constant."""
+        found = -1
+        for place in places:
+            found = place if found < 0 else self._step(kind, found, place)
+        return self._step("constant", empty) if found < 0 else found
+
+    def _shortest(self, *places: int) -> int:
+        return min(places, key=lambda place: self._lengths[place])
+
+    def _step(self, kind: str, first: object, second: int | None = None) -> int:
+        step: Step = (kind, first, second)
+        place = self._places.setdefault(step, len(self._steps))
+        if place == len(self._steps):
+            self._steps.append(step)
+            operands = [] if kind in ("name", "constant") else [first, second]
+            lengths = (self._lengths[one] for one in operands if isinstance(one, int))
+            self._lengths.append(1 + sum(lengths))
+        return place
+
+
+def literals_of(cube: Cube, atoms: Sequence[int]) -> list[tuple[int, bool]]:
+    """The atoms of a product with their signs."""
+    return [
+        (atom, bool(cube.positive >> j & 1))
+        for j, atom in enumerate(atoms)
+        if (cube.positive | cube.negative) >> j & 1
+    ]
