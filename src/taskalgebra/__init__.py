@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import Explored as Explored
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
+    from taskalgebra.envs.flat_world.env import FlatWorld as FlatWorld
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
     from taskalgebra.envs.labels import GoalLabel as GoalLabel
     from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.office import Office as Office
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
+    from taskalgebra.evaluation.continuing import ContinuingEvaluation as ContinuingEvaluation
     from taskalgebra.evaluation.exact import policy_return as policy_return
     from taskalgebra.evaluation.record import Evaluation as Evaluation
     from taskalgebra.folder import StoreError as StoreError
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from taskalgebra.skills.sb3 import from_sb3 as from_sb3
     from taskalgebra.skills.skills import Skills as Skills
     from taskalgebra.skills.temporal import TemporalAgent as TemporalAgent
+    from taskalgebra.theory.ahead import AheadReach as AheadReach
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
     from taskalgebra.theory.certificate import Certificate as Certificate
@@ -97,6 +100,7 @@ _HOME = {
     "envs.check": ("check_env",),
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
+    "envs.flat_world.env": ("FlatWorld",),
     "envs.four_rooms": ("FourRooms",),
     "envs.labels": ("GoalLabel",),
     "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
@@ -104,6 +108,7 @@ _HOME = {
     "envs.office": ("Office",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
+    "evaluation.continuing": ("ContinuingEvaluation",),
     "evaluation.exact": ("policy_return",),
     "evaluation.record": ("Evaluation",),
     "folder": ("StoreError",),
@@ -131,6 +136,7 @@ _HOME = {
     "skills.temporal": ("TemporalAgent",),
     "theory.certificate": ("Certificate",),
     "theory.findings": ("AssumptionReport", "Finding"),
+    "theory.ahead": ("AheadReach",),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),

@@ -57,6 +57,27 @@ def test_composed_agents_play_the_real_game_optimally(by_pick_up, expression):
     assert result.score == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.parametrize("expression", ["blue", "blue ^ square"])
+def test_moving_targets_are_collected_by_the_shortest_ways(expression):
+    """Every pick-up takes the moves to the nearest wanted object and one step more."""
+    skills = ta.load("boxman-random")
+    world, agent = skills.env, skills[expression]
+    games = world.continuing(25)
+    observations, _ = games.reset(seed=3)
+
+    def ahead(codes):
+        away = world.board.distance[codes[:, :1], codes[:, 2:]]
+        return np.where(agent.task.wanted, away, 99).min(axis=1)
+
+    left = ahead(games.codes)
+    for _ in range(50):
+        observations, *_, infos = games.step(agent.policy.actions(observations))
+        collected = infos["goal"] >= 0
+        assert (collected == (left == 0)).all()
+        assert agent.task.wanted[infos["goal"][collected]].all()
+        left = np.where(collected, ahead(games.codes), left - 1)
+
+
 @pytest.fixture(scope="module")
 def by_touch():
     return ta.load("boxman-touch")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -223,7 +224,7 @@ def test_a_batch_of_episodes_is_stepped_at_once(skills):
 
 @pytest.mark.parametrize("wrong", [7, -2, {"goal": np.array([4])}])
 def test_goals_that_do_not_exist_are_refused(skills, wrong):
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(ValueError, match="expected the number of the goal"):
         skills["F A"].observe(wrong)
 
 
@@ -423,3 +424,62 @@ def test_slippery_worlds_are_planned_on_the_product(text):
     assert agent.v(cells) == pytest.approx(v[cells, agent.automaton.start], abs=1e-8)
     found = agent.evaluate(4000, seed=2)
     assert abs(found.mean_return - found.optimal_return) < 5 * found.standard_error
+
+
+# Agents of others, in open worlds
+
+
+class Line(ta.DirectedReach):
+    """A walker on a line who knows how far its places are, a little too far or too near."""
+
+    observation_ndim = 1
+
+    def __init__(self, error):
+        self.error = error
+
+    def values(self, observations):
+        there = np.array([-1.0, 0.0, 1.0])
+        return -np.abs(np.asarray(observations) - there) * (1 + self.error)
+
+    def act(self, observations, goal):
+        return np.sign(np.array([-1.0, 0.0, 1.0])[goal] - np.asarray(observations)) * 0.05
+
+
+class Track(gym.Env):
+    """A point on a line."""
+
+    observation_space = gym.spaces.Box(-2, 2, (1,), np.float64)
+    action_space = gym.spaces.Box(-0.05, 0.05, (1,), np.float64)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = self.np_random.uniform(-1.5, 1.5, 1)
+        return self.at.copy(), {}
+
+    def step(self, action):
+        self.at = np.clip(self.at + action, -2, 2)
+        return self.at.copy(), 0.0, False, False, {}
+
+
+def station(observation, info, env):
+    near = np.abs(np.array([-1.0, 0.0, 1.0]) - observation) < 0.12
+    return ("left", "middle", "right")[near.argmax()] if near.any() else None
+
+
+@pytest.mark.parametrize("error", [-0.3, 0.0, 0.3])
+def test_agents_of_others_keep_an_order_in_an_open_world(error):
+    names = ["left", "middle", "right"]
+    track = ta.wrap(Track, station, among=names, r_universal=50, max_episode_steps=400)
+    skills = ta.from_reach(Line(error), track)
+    for text in ("F (left & X F right)", "right then left then middle", "F left & F right"):
+        agent = skills[text]
+        assert agent.evaluate(40, max_steps=400).success_rate == 1.0, text
+        assert agent.play(Track(), episodes=3).success_rate == 1.0
+        assert not agent.certificate().optimal
+    with pytest.raises(ValueError, match="counts steps"):
+        skills["X left"]
+
+
+def test_networks_that_do_not_share_their_goals_are_refused():
+    with pytest.raises(TypeError, match="goals of their own"):
+        ta.load("boxman-touch")["F blue"]

@@ -36,6 +36,7 @@ class Rules:
     hold: int = 1  # steps for which an action is repeated
     step_reward: float | None = None  # of every action; None: what the environment pays
     elsewhere: int | None = None  # the goal that stands for ends without a label
+    ends: bool = True  # whether a goal ends an episode
 
     @property
     def action_space(self) -> gym.Space[Any] | None:
@@ -47,17 +48,20 @@ class Rules:
         own = self.hands.own
         return action if own is None else own[checked_action(action, self.hands.names)]
 
+    def goes_on(self, observation: Any) -> bool:
+        """Whether an end of the environment's is none here, by the label."""
+        return isinstance(self.label, GoalLabel) and self.label.goes_on(observation)
+
     def goal(self, observation: Any, info: Mapping[str, Any], env: Any, terminated: bool) -> int:
         """The number of the goal just reached, or −1.
 
         Raises:
             ValueError: the episode ended, and the label does not say where.
         """
-        label = self.label
-        given = label(observation, info, env)
+        given = self.label(observation, info, env)
         if given is not None:
             return self.goals.number(given)
-        if not terminated or (isinstance(label, GoalLabel) and label.goes_on(observation)):
+        if not terminated or self.goes_on(observation):
             return NO_GOAL
         if self.elsewhere is None:
             raise ValueError(
@@ -97,6 +101,9 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         reached = goal != NO_GOAL
         reward = paid if rules.step_reward is None else rules.step_reward
         over = bool(truncated) and not reached
+        if not rules.ends:
+            reached = bool(terminated) and not rules.goes_on(observation)
+            over = bool(truncated)
         return self._seen(observation), reward, reached, over, {**info, "goal": goal}
 
     def _seen(self, observation: Any) -> Any:

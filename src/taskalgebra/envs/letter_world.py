@@ -161,7 +161,7 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         self.spec = spec_of(self, start=start, step_reward=self.step_reward, r_universal=high)
         self.space = TaskSpace(OpenWorld(GOAL_NAMES, ACTION_NAMES), r_universal=high)
         self.tasks = letter_tasks(self.space)
-        self.into_goals = self.step_reward
+        self.entry_reward = self.step_reward
         if self.step_reward < 0.0:
             self.learner = learner_for(-self.step_reward)
         which = np.tile(np.eye(EACH, dtype=np.uint8), (len(LETTERS), 1))

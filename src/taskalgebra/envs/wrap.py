@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from typing import Any, final
@@ -43,6 +44,7 @@ from taskalgebra.envs.translation import Look, hands_of, view_of
 from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, finite, listed, number, takes
+from taskalgebra.worlds.finite import NO_GOAL
 
 FEW, MANY = 2_000, 20_000
 """Random steps in which goals are looked for: at least, and at most."""
@@ -181,6 +183,32 @@ class Wrapped(OpenEnv):
             max_episode_steps=max_episode_steps,
         )
         self.goal_features = features
+
+    @property
+    def entry_reward(self) -> float:  # type: ignore[override]
+        """What the step into a goal costs where episodes go on."""
+        return self.rules.step_reward or 0.0
+
+    def continuing(self, num_envs: int, *, max_episode_steps: int | None = None) -> Copies:
+        """N copies whose episodes outlive goals; they end where the environment itself ends."""
+        if self._origin.many:
+            raise TypeError(
+                "a vector environment begins anew where it ends; give a function that makes one "
+                "environment: wrap(make_one, ...)"
+            )
+        rules = replace(self.rules, ends=False)
+
+        def one() -> gym.Env[Any, Any]:
+            env: gym.Env[Any, Any] = Labelled(self._origin.one(), rules)
+            limit = max_episode_steps
+            return env if limit is None else gym.wrappers.TimeLimit(env, limit)
+
+        return _vector([one] * count(num_envs, "num_envs"))
+
+    def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
+        """The goal that the label names after a step of the environment itself, or −1."""
+        given = self.rules.label(observation, info, env.unwrapped)
+        return NO_GOAL if given is None else self.rules.goals.number(given)
 
     def make(self, **changes: Any) -> gym.Env[Any, Any]:
         """The environment itself, not played by the label; `changes` are given to Gymnasium."""

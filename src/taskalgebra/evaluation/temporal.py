@@ -6,18 +6,20 @@ made to; the environment may end it earlier, or a limit of steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from taskalgebra.arrays import BoolArray, LongArray
+from taskalgebra.arrays import BoolArray
 from taskalgebra.evaluation.record import Episodes, Evaluation, figures
+from taskalgebra.evaluation.rollout import rollout
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.planning.temporal import FormulaPolicy
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.theory.goal_env import checked_rewards
+from taskalgebra.theory.goal_env import GoalEnv, checked_rewards, goals_entered
+from taskalgebra.theory.policy import Policy
 from taskalgebra.validation import count
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -112,10 +114,73 @@ def _wave(
     return found, satisfied[counted], violations
 
 
-def goals_entered(infos: Mapping[str, Any], num_envs: int) -> LongArray:
-    """[N], the goals that the last step entered, −1 for none, from the infos of a vector."""
-    if "goal" not in infos:
-        return np.full(num_envs, NO_GOAL, np.int64)
-    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
-    goals = np.broadcast_to(np.asarray(infos["goal"]), (num_envs,))
-    return np.where(given, goals, NO_GOAL).astype(np.int64)
+def arrivals(
+    env: VectorEnv[Any, Any, Any], policy: Policy, n_goals: int, *, enough: int, max_steps: int
+) -> list[list[NDArray[Any]]]:
+    """[G], what is seen where episodes of a policy end in each goal.
+
+    Args:
+        env: copies of a goal environment, as `GoalEnv.vector` makes them.
+        policy: what acts.
+        n_goals: G.
+        enough: episodes after which to stop.
+        max_steps: steps of all copies after which to stop.
+    """
+    seen: list[list[NDArray[Any]]] = [[] for _ in range(n_goals)]
+    observations, _ = env.reset(seed=0)
+    policy.reset(np.ones(env.num_envs, np.bool_))
+    n = 0
+    steps = rollout(env, observations, policy.actions, n_goals)
+    for _, step in zip(range(max_steps), steps, strict=False):
+        for i in np.flatnonzero(step.goals != NO_GOAL):
+            seen[int(step.goals[i])].append(np.array(step.next_observations[i]))
+        n += int(step.ended.sum())
+        if n >= enough:
+            break
+        if step.begins.any():
+            policy.reset(step.begins)
+    return seen
+
+
+def play_real(
+    world: GoalEnv,
+    env: Any,
+    policy: FormulaPolicy,
+    *,
+    episodes: int,
+    max_steps: int,
+    seed: int,
+) -> Evaluation:
+    """Play episodes in somebody's environment, one at a time; returns are its own.
+
+    Args:
+        world: the goal environment that was made from it, which knows the goals that are entered.
+        env: the environment.
+        policy: what acts.
+        episodes: the number of episodes.
+        max_steps: an episode is cut off after this many steps.
+        seed: of the episodes.
+    """
+    automaton = policy.labelled.automaton
+    n = count(episodes, "episodes", most=MOST_EPISODES)
+    returns, steps = np.zeros(n), np.zeros(n, np.int64)
+    ends = np.full(n, NO_GOAL, np.int64)
+    for i in range(n):
+        observation, info = env.reset(seed=world.episode_seed(seed + i))
+        policy.reset(np.ones(1, np.bool_))
+        for _ in range(count(max_steps, "max_steps")):
+            action = world.own_actions(policy.act(world.see(observation, env)))
+            observation, reward, terminated, truncated, info = env.step(action)
+            returns[i] += float(reward)
+            steps[i] += 1
+            policy.observe(np.array([world.entered(observation, info, env)]))
+            u = int(policy.states[0])
+            if automaton.accepting[u] or automaton.dead[u] or terminated:
+                ends[i] = u
+            if ends[i] != NO_GOAL or truncated:
+                break
+    ended = ends != NO_GOAL
+    unknown = np.full(n, np.nan)
+    return figures(
+        Episodes(returns, steps, ends, unknown), ended, ended & automaton.accepting[ends]
+    )

@@ -36,17 +36,9 @@ class LayoutPolicy(FormulaPolicy):
         standing: Standing,
         success: float,
         scale: float,
-        into_goals: float = 0.0,
+        entry: Array | None = None,
     ) -> None:
         """Take the returns to goals, and what is seen on goals.
-
-        Args:
-            labelled: the automaton, and what it reads on each goal.
-            reach: the returns to goals.
-            standing: what is seen on the goals of a layout.
-            success: what is paid when the automaton accepts.
-            scale: of rewards, for what counts as equal.
-            into_goals: what the step into a goal pays that the returns do not count.
 
         Raises:
             TypeError: the reach has no values of numbered actions.
@@ -59,7 +51,7 @@ class LayoutPolicy(FormulaPolicy):
         super().__init__(labelled)
         self.observation_ndim = reach.observation_ndim
         self._reach, self._standing, self._success, self._scale = reach, standing, success, scale
-        self._into_goals = into_goals
+        self._entry = entry
         self._begins: BoolArray = np.ones(1, np.bool_)
         self._rewards: Array = np.empty((1, 0, 0))  # [B, U, G]
 
@@ -108,12 +100,16 @@ class LayoutPolicy(FormulaPolicy):
         n, n_goals = seen.shape[:2]
         between = self._returns(seen.reshape(n * n_goals, *seen.shape[2:])).max(axis=2)
         between = np.minimum(between, 0.0).reshape(n, n_goals, n_goals)
-        toll = np.full(n_goals, self._into_goals)
-        return np.stack([self._pays(each, toll) for each in between])
-
-    def _pays(self, between: Array, toll: Array) -> Array:
-        to_come = values_to_come(between, self.labelled, self._success, toll)
-        return goal_rewards(to_come, self.labelled, toll)
+        return np.stack(
+            [
+                goal_rewards(
+                    values_to_come(each, self.labelled, self._success, self._entry),
+                    self.labelled,
+                    self._entry,
+                )
+                for each in between
+            ]
+        )
 
     def _returns(self, observations: NDArray[Any]) -> Array:
         parts = [

@@ -11,6 +11,7 @@ not, and for every formula, and it is what composed agents are compared with.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -51,14 +52,16 @@ class Product:
         found: LongArray = place * self.states.size + row[states]
         return found
 
+    @cached_property
     def values(self) -> Array:
         """V*(s, u), as `[U, S]`: −∞ where the formula cannot be satisfied, and in goals.
 
         In a deterministic world a violation is worth −∞; in a stochastic one it pays r_∅.
         """
-        v = self.q().max(axis=1)
+        v = self.q.max(axis=1)
         return self.table(v, -np.inf)
 
+    @cached_property
     def q(self) -> Array:
         """[S × U, A], the optimal values of actions."""
         mdp, task = self.mdp, self.task
@@ -70,7 +73,7 @@ class Product:
 
     def actions(self) -> LongArray:
         """[U, S], an optimal action for every pair; 0 where no episode is."""
-        best = greedy(self.q()[:, None, :], self.task.space.reward_scale)
+        best = greedy(self.q[:, None, :], self.task.space.reward_scale)
         return self.table(best, 0).astype(np.int64)
 
     def table(self, column: Array | LongArray, missing: float) -> Array:

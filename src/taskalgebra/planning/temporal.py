@@ -224,7 +224,6 @@ class FormulaPolicy(Policy):
         """[B], V with the automaton in a state, by default the first; −∞ where nothing succeeds."""
 
 
-@final
 class ComposedPolicy(FormulaPolicy):
     """In state u, plays the task whose goals pay r_u(g), on the values of a family."""
 
@@ -233,7 +232,7 @@ class ComposedPolicy(FormulaPolicy):
         super().__init__(labelled)
         self.observation_ndim = reach.observation_ndim
         self._family, self._reach, self.rewards = family, reach, rewards
-        self._policies: dict[int, Policy] = {}
+        self._policies: dict[Any, Policy] = {}
 
     def values(self, u: int) -> ExtendedQ:
         """Q̄ of the task that is played in a state: G(s:g, a) + r_u(g)."""
@@ -253,6 +252,59 @@ class ComposedPolicy(FormulaPolicy):
         """max_{g, a} Q̄ of the task that is played in a state."""
         state = self.labelled.automaton.start if u is None else u
         return recover_v(self.values(state).q_bar(observations))
+
+
+@final
+class EstimatedPolicy(ComposedPolicy):
+    """The same on estimates, which do not lead back to the goal where the agent has just been.
+
+    To enter a goal once more is never of use if the automaton stays where it is.  Exact values know
+    that; with estimates, the way back to a goal close by may look best.
+    """
+
+    def __init__(self, labelled: Labelled, family: Family, reach: Reach, rewards: Array) -> None:
+        """One episode begins."""
+        super().__init__(labelled, family, reach, rewards)
+        self._last: LongArray = np.full(1, NO_GOAL, np.int64)
+
+    def reset(self, begins: BoolArray) -> None:
+        """No goal was entered where an episode begins."""
+        super().reset(begins)
+        if begins.size != self._last.size:
+            self._last = np.full(begins.size, NO_GOAL, np.int64)
+        self._last = np.where(begins, NO_GOAL, self._last)
+
+    def observe(self, goals: LongArray) -> None:
+        """Keep the goals that were entered in mind."""
+        super().observe(goals)
+        self._last = np.where(goals == NO_GOAL, self._last, goals)
+
+    def actions(self, observations: Any) -> NDArray[Any]:
+        """As in any state, but for the goals that were entered last."""
+        given = np.asarray(observations)
+        if len(given) != self.states.size:
+            return super().actions(given)  # which says what is wrong
+        useless = (self._last != NO_GOAL) & (
+            self.labelled.after(self.states, self._last) == self.states
+        )
+        last = np.where(useless, self._last, NO_GOAL)
+        order, parts = [], []
+        for u, g in {*zip(self.states.tolist(), last.tolist(), strict=True)}:
+            where = np.flatnonzero((self.states == u) & (last == g))
+            order.append(where)
+            parts.append(self._without(u, g).actions(given[where]))
+        found: NDArray[Any] = np.concatenate(parts)
+        return found[np.argsort(np.concatenate(order))]
+
+    def _without(self, u: int, goal: int) -> Policy:
+        policy = self._policies.get((u, goal))
+        if policy is None:
+            rewards = self.rewards[u].copy()
+            if goal != NO_GOAL:
+                rewards[goal] = -np.inf
+            values = ReachQ(self._reach, rewards, self._family.bounds)
+            policy = self._policies[u, goal] = self._family.policy(values)
+        return policy
 
 
 @final

@@ -21,6 +21,7 @@ from taskalgebra.arrays import Array, LongArray
 from taskalgebra.drawing.terminal import picture
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.registry import env_of
+from taskalgebra.evaluation.continuing import ContinuingEvaluation, play_on
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.horizon import expected
 from taskalgebra.evaluation.record import Evaluation
@@ -189,6 +190,51 @@ class Agent(BooleanElement):
                 seed=seed,
                 listener=listener,
             )
+        finally:
+            copies.close()
+
+    def evaluate_continuing(
+        self,
+        episodes: int = 1000,
+        *,
+        steps: int = 50,
+        avoid: Task | Expression | str | None = None,
+        seed: int = 0,
+        listener: Listener | None = None,
+    ) -> ContinuingEvaluation:
+        """Play the task again and again: after a goal the episode goes on.
+
+        An episode is worth what its steps pay, and what the task pays for every wanted goal that
+        it enters.  Other goals pay nothing.
+
+        Args:
+            episodes: how many.
+            steps: of an episode.
+            avoid: a task of the environment, or an expression over its named tasks; an episode ends
+                in the goals that it desires.  The agent is not told.
+            seed: equal seeds play equal episodes.
+            listener: receives progress; by default a terminal or the log shows it.
+
+        Raises:
+            TypeError: episodes of this environment cannot outlive a goal.
+        """
+        seed = checked_seed(seed)
+        require_listener(listener)
+        env = self._world()
+        avoided = None if avoid is None else env.find_task(avoid).desired
+        copies = env.continuing(min(count(episodes, "episodes"), env.max_copies))
+        try:
+            with Meter("playing", shown=listener is None) as meter:
+                return play_on(
+                    self.task,
+                    copies,
+                    self.policy,
+                    episodes=episodes,
+                    steps=steps,
+                    avoided=avoided,
+                    seed=seed,
+                    listener=listener or meter,
+                )
         finally:
             copies.close()
 

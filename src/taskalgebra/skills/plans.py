@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.evaluation.temporal import arrivals
 from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
@@ -24,6 +25,7 @@ from taskalgebra.planning.layouts import LayoutPolicy, Standing
 from taskalgebra.planning.product import Product, product
 from taskalgebra.planning.temporal import (
     ComposedPolicy,
+    EstimatedPolicy,
     FormulaPolicy,
     Labelled,
     PlannedPolicy,
@@ -34,9 +36,12 @@ from taskalgebra.planning.temporal import (
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.findings import Finding
-from taskalgebra.theory.goal_env import GoalEnv
-from taskalgebra.theory.reach import Reach
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
+from taskalgebra.theory.reach import Reach, ReachQ
 from taskalgebra.theory.tasks import Task, TaskSpace
+
+SURVEYED = 8
+"""Copies of an open world that are played to see what goals look like."""
 
 
 def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Expression:
@@ -61,46 +66,67 @@ class Ways:
     reach: Reach
     between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
     standing: Standing | None = None  # what is seen there, where every episode has its layout
-    into_goals: float = 0.0  # what the step into a goal pays that the returns do not count
+    entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
         reach, space = family.to_goals(), family.space
-        into_goals = 0.0 if env is None else env.into_goals
         if env is not None and type(env).standing_in is not GoalEnv.standing_in:
-            return cls(reach, None, env.standing_in, into_goals)
+            return cls(reach, None, env.standing_in, _entry(env))
         standing = _standing(space, env)
-        returns = np.asarray(reach.returns(standing), np.float64)
-        between: Array = returns.max(axis=2)
+        if standing is None:
+            assert env is not None
+            between = _surveyed(family, reach, env)
+        else:
+            between = np.asarray(reach.returns(standing), np.float64).max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        return cls(reach, between, into_goals=into_goals)
+        return cls(reach, between, entry=_entry(env))
 
-    @property
-    def toll(self) -> Array:
-        """[G], what entering each goal costs on top of the returns."""
-        assert self.between is not None
-        return np.full(len(self.between), self.into_goals)
+
+def _entry(env: GoalEnv | None) -> Array | None:
+    """[G], what entering a goal pays, where the returns to goals leave that out."""
+    if env is None or not env.entry_reward:
+        return None
+    return np.full(env.space.n_goals, float(env.entry_reward))
 
 
 def _standing(space: TaskSpace, env: GoalEnv | None) -> Any:
-    """What is seen where an episode goes on after each goal."""
-    found = None
-    if env is not None:
-        found = env.standing()
-    elif space.finite and space.mdp.resumes is not None:
-        found = space.mdp.resumes.astype(np.int64)
-    if found is None:
+    """What is seen where an episode goes on after each goal; None if that is to be found out."""
+    if space.finite:
+        return space.mdp.after_goals.astype(np.int64)
+    if env is None:
         raise ValueError(
-            "tasks with time go on after a goal, and this world does not say what is seen there; "
-            + (
-                "draw it with from_text, or pass resumes=[...] to from_arrays"
-                if space.finite
-                else "give its environment a method standing()"
-            )
+            "tasks with time need to know what is seen on goals, and these skills have no "
+            "environment to look; give one: load(path, env=...)"
         )
-    return found
+    return env.standing()
+
+
+def _surveyed(family: Family, reach: Reach, env: GoalEnv) -> Array:
+    """[G, G], the mean returns between goals, from where episodes towards each goal arrive."""
+    space = family.space
+    limit = env.max_episode_steps or MAX_EPISODE_STEPS
+    seen: list[list[Any]] = [[] for _ in range(space.n_goals)]
+    for g in np.flatnonzero(space.wantable).tolist():
+        task = space.from_desired(np.arange(space.n_goals) == g)
+        policy = family.policy(ReachQ(reach, task.goal_reward, family.bounds))
+        copies = env.vector(SURVEYED, task=task, max_episode_steps=limit)
+        try:
+            found = arrivals(
+                copies, policy, space.n_goals, enough=2 * SURVEYED, max_steps=3 * limit
+            )
+        finally:
+            copies.close()
+        for here, more in zip(seen, found, strict=True):
+            here.extend(more[: 4 * SURVEYED])
+    between = np.full((space.n_goals, space.n_goals), -np.inf)
+    for g, observations in enumerate(seen):
+        if observations:
+            returns = np.asarray(reach.returns(np.stack(observations)), np.float64)
+            between[g] = returns.max(axis=2).mean(axis=0)
+    return between
 
 
 def labelled(formula: Expression, tasks: Mapping[str, Task], space: TaskSpace) -> Labelled:
@@ -133,13 +159,16 @@ class Plan:
     def policy(self) -> FormulaPolicy:
         """A policy with a memory of its own."""
         if self.table is not None:
-            return PlannedPolicy(self.labelled, self.table, self.product.values())
+            return PlannedPolicy(self.labelled, self.table, self.product.values)
         if self.rewards is not None:
-            return ComposedPolicy(self.labelled, self.family, self.ways.reach, self.rewards)
-        ways, scale = self.ways, self.family.space.reward_scale
+            finite = self.family.space.finite
+            kind = ComposedPolicy if finite else EstimatedPolicy
+            return kind(self.labelled, self.family, self.ways.reach, self.rewards)
+        scale = self.family.space.reward_scale
+        ways = self.ways
         assert ways.standing is not None
         return LayoutPolicy(
-            self.labelled, ways.reach, ways.standing, self.success, scale, ways.into_goals
+            self.labelled, ways.reach, ways.standing, self.success, scale, ways.entry
         )
 
     @cached_property
@@ -171,8 +200,8 @@ def planned(formula: Expression, tasks: Mapping[str, Task], family: Family, ways
         certificate = Certificate(tuple(findings), "composed from the returns to goals")
         if ways.between is None:
             return Plan(found, certificate, ways, success, family)
-        to_come = values_to_come(ways.between, found, success, ways.toll)
-        rewards = goal_rewards(to_come, found, ways.toll)
+        to_come = values_to_come(ways.between, found, success, ways.entry)
+        rewards = goal_rewards(to_come, found, ways.entry)
         return Plan(found, certificate, ways, success, family, rewards)
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
@@ -195,9 +224,9 @@ def sparing(
     if family.space.finite:
         mdp = family.space.mdp
         ahead = float(mdp.step_reward.min()) * mdp.n_states
-    toll = np.where(avoided, -dearest(ways.between + ways.toll, ahead), 0.0)
+    toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
+    paid = toll if ways.entry is None else toll + ways.entry
     success = float(family.space.r_universal.max())
-    paid = toll + ways.toll
     rewards = goal_rewards(values_to_come(ways.between, found, success, paid), found, paid)
     certificate = Certificate(
         tuple(_findings(found, family)),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,7 +21,7 @@ from taskalgebra.drawing.terminal import map_of_policy
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.evaluation.temporal import goals_entered, play_formula
+from taskalgebra.evaluation.temporal import play_formula, play_real
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
@@ -30,10 +31,9 @@ from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
-from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.validation import checked_seed, count
-from taskalgebra.worlds.finite import NO_GOAL
 
 
 class Source(Protocol):
@@ -105,13 +105,7 @@ class TemporalAgent(BooleanElement):
         """
         n = self.policy.states.size
         infos = reached if isinstance(reached, Mapping) else {"goal": reached}
-        goals = goals_entered(infos, n)
-        wrong = goals[(goals < NO_GOAL) | (goals >= self.skills.family.space.n_goals)]
-        if wrong.size:
-            raise ValueError(
-                f"goal {wrong[0]} does not exist; goals are 0 to "
-                f"{self.skills.family.space.n_goals - 1}, and −1 for none"
-            )
+        goals = goals_entered(infos, n, self.skills.family.space.n_goals)
         self.policy.observe(goals)
 
     def v(self, observations: ArrayLike) -> Array:
@@ -193,7 +187,7 @@ class TemporalAgent(BooleanElement):
     ) -> Evaluation:
         pairs = self.plan.product
         world = pairs.world
-        v_star = pairs.values()[self.automaton.start]
+        v_star = pairs.values[self.automaton.start]
         able = world.starts[v_star[world.starts] > -np.inf]
         if not able.size:
             raise ValueError(
@@ -227,6 +221,43 @@ class TemporalAgent(BooleanElement):
             else ""
         )
         return replace(found, mean_steps=found.mean_steps - ended, note=note)
+
+    def play(
+        self,
+        env: gym.Env[Any, Any] | None = None,
+        *,
+        episodes: int = 10,
+        seed: int = 0,
+        max_steps: int | None = None,
+    ) -> Evaluation:
+        """Play episodes in a real environment, one that a world was made from.
+
+        An episode ends when the formula is satisfied or violated, or when the environment ends it.
+        Returns are what the environment itself pays.
+
+        Args:
+            env: the environment, with any wrappers; it is not closed.  By default one is made.
+            episodes: how many.
+            seed: equal seeds play equal episodes; an explored world has seeds of its own.
+            max_steps: an episode is cut off after this many steps.
+        """
+        world = self.skills.env
+        if world is None:
+            raise ValueError("these skills have no environment to play in; give one to load")
+        played = world.make() if env is None else env
+        limit = max_steps or world.max_episode_steps or MAX_EPISODE_STEPS
+        try:
+            return play_real(
+                world,
+                played,
+                self.plan.policy(),
+                episodes=episodes,
+                max_steps=limit,
+                seed=checked_seed(seed),
+            )
+        finally:
+            if env is None:
+                played.close()
 
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.ahead import AheadPolicy, AheadReach
 from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, OfferedPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, OfferedReach, Reach, ReachBounds, ReachQ
@@ -183,11 +184,13 @@ class ReachFamily(Family):
         return cls(space, dict(tasks), values, bounds, None, None, reach)
 
     def policy(self, values: ExtendedQ) -> Policy:
-        """Greedy over actions, or over goals if the reach has no values of actions."""
+        """Greedy over actions, or over goals, or a step ahead, by the kind of the reach."""
         if isinstance(self.reach, DirectedReach):
             return DirectedPolicy(values, self.reach)
         if isinstance(self.reach, OfferedReach):
             return OfferedPolicy(values, self.reach)
+        if isinstance(self.reach, AheadReach):
+            return AheadPolicy(values, self.reach)
         return GreedyPolicy(values)
 
     def to_goals(self) -> Reach:

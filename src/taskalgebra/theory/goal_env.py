@@ -68,11 +68,11 @@ class GoalEnv(ABC):
     """The number of steps after which an episode is truncated; None for no limit."""
     max_copies: int = 256
     """The most copies that are played at once in an evaluation; each takes memory."""
+    entry_reward: float = 0.0
+    """What a step into a goal pays where episodes outlive goals, if returns to goals leave it out,
+    since the pay of the goal takes its place."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
-    into_goals: float = 0.0
-    """What the step into a goal pays in `continuing`, where copies made by `vector` pay what the
-    goal pays *instead*: returns to goals do not count this step, and tasks with time must."""
     goal_features: NDArray[Any] | None = None
     """[G, ...], what networks are shown of each goal: a description or a picture.  None for the
     observation in which it was first met."""
@@ -108,8 +108,20 @@ class GoalEnv(ABC):
             return self.space.mdp.resumes.astype(np.int64)
         return None
 
+    def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
+        """The goal that the last step of somebody's environment entered, or −1."""
+        return int(info.get("goal", NO_GOAL))
+
+    def episode_seed(self, seed: int) -> int:
+        """The seed with which an episode of somebody's environment begins; by default as given."""
+        return seed
+
     def standing_in(self, observations: NDArray[Any]) -> NDArray[Any] | None:
         """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
+        return None
+
+    def planned_reach(self) -> Any:
+        """A `Reach` that an open world plans itself, for `solve`; None if it can only be played."""
         return None
 
     def attach(
@@ -227,3 +239,29 @@ def goals_reached(
         )
     reached[terminated] = goals
     return reached
+
+
+def goals_entered(infos: Mapping[str, Any], num_envs: int, n_goals: int | None = None) -> LongArray:
+    """[N], the goals that the last step entered, −1 for none, where episodes outlive goals.
+
+    Args:
+        infos: of a step of N environments that `GoalEnv.continuing` made.
+        num_envs: N.
+        n_goals: the number of goals, if known.
+
+    Raises:
+        ValueError: `infos["goal"]` is not the number of a goal.
+    """
+    if "goal" not in infos:
+        return np.full(num_envs, NO_GOAL, np.int64)
+    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
+    goals = np.where(given, np.broadcast_to(np.asarray(infos["goal"]), (num_envs,)), NO_GOAL)
+    whole = goals.dtype.kind in "iu"
+    wrong = goals[(goals < NO_GOAL) | (goals >= (n_goals or np.inf))] if whole else goals
+    if wrong.size:
+        known = "0 or more" if n_goals is None else f"0 to {n_goals - 1}"
+        raise ValueError(
+            f'the environment gave info["goal"] = {wrong[0]!r}, expected the number of the goal '
+            f"that the step entered, {known}, or −1 for none"
+        )
+    return goals.astype(np.int64)

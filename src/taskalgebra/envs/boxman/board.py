@@ -303,6 +303,32 @@ def deal(codes: Codes, rows: NDArray[np.int64], uniform: Array, n_cells: int, ap
             codes[i, 0] = order[int(uniform[k, 0] * n_cells)]
 
 
+@kernel
+def reappear(codes: Codes, rows: NDArray[np.int64], uniform: Array, n_cells: int) -> None:
+    """Put the objects that some games hold on random free cells, in place.
+
+    A cell is free if no object lies on it and the agent does not stand there.  `uniform[rows]` are
+    numbers in [0, 1).
+    """
+    taken = np.zeros(n_cells, np.bool_)
+    for k in range(rows.size):
+        i = rows[k]
+        held = codes[i, 1] + 1  # where its cell is in the code
+        taken[:] = False
+        taken[codes[i, 0]] = True
+        for j in range(2, codes.shape[1]):
+            if j != held:
+                taken[codes[i, j]] = True
+        left = int(uniform[k] * (n_cells - taken.sum()))
+        for cell in range(n_cells):
+            if not taken[cell]:
+                if left == 0:
+                    codes[i, held] = cell
+                    break
+                left -= 1
+        codes[i, 1] = 0
+
+
 def optimal_returns(
     board: Board, codes: Codes, goal_reward: Array, *, by_touch: bool, step_reward: float
 ) -> Array:

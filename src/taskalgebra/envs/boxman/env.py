@@ -38,7 +38,7 @@ from taskalgebra.envs.boxman.board import (
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import Games, all_cells
 from taskalgebra.envs.boxman.picture import CELL, Picture
-from taskalgebra.envs.boxman.vector import RENDER_FPS, VectorBoxman
+from taskalgebra.envs.boxman.vector import RENDER_FPS, ContinuingBoxman, VectorBoxman
 from taskalgebra.envs.boxman.window import Window
 from taskalgebra.envs.registry import spec_of
 from taskalgebra.envs.rendering import warn_of_no_render_mode
@@ -289,6 +289,20 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
     ) -> VectorBoxman:
         """N games like this one, for a task; by default the current one."""
         return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)
+
+    def continuing(
+        self, num_envs: int, *, max_episode_steps: int | None = None
+    ) -> ContinuingBoxman:
+        """N games that go on after a pick-up, with the object elsewhere: moving targets."""
+        return ContinuingBoxman(self, num_envs, max_episode_steps=max_episode_steps)
+
+    def standing(self) -> Frames | None:
+        """[G, ...], the screens with the agent on each object of a fixed layout."""
+        if self.places is None:
+            return None
+        codes = np.tile(np.array([0, 0, *self.places], np.uint8), (self.places.size, 1))
+        codes[:, 0] = self.places
+        return self._games.frames(codes)
 
     def render(self) -> Any:
         """The large picture; with a window, which updates by itself, None."""

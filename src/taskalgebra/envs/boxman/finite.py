@@ -54,6 +54,7 @@ def finite_world(
         action_names=names,
         starts=starts,
         cells=np.concatenate((board.cells, board.cells[at])),
+        resumes=at,
     )
 
 

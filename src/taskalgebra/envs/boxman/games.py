@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.boxman.art import Frames, Sprites, paint
-from taskalgebra.envs.boxman.board import Board, Codes, advance, deal
+from taskalgebra.envs.boxman.board import Board, Codes, advance, deal, reappear
 
 
 @final
@@ -62,6 +62,18 @@ class Games:
         """Move all games; [N], the object with which a game has just ended, or −1."""
         advance(self.codes, actions, self.board.neighbour, self.by_touch, desired, self._collected)
         return self._collected.copy()
+
+    def go_on(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Let go of what is held, and play on; [N], the object that was just collected, or −1.
+
+        In a random layout it reappears on a random free cell, in a fixed one where it was.
+        """
+        collected = self.codes[:, 1].astype(np.int64) - 1
+        rows = np.flatnonzero(collected >= 0)
+        if self.places is None:
+            reappear(self.codes, rows, rng.random(rows.size), self.board.n_cells)
+        self.codes[:, 1] = 0
+        return collected
 
     def frames(self, codes: ArrayLike | None = None) -> Frames:
         """The screens of some codes, by default of all games."""

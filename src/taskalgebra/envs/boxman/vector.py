@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.envs.boxman.art import Frames
-from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
+from taskalgebra.envs.boxman.board import STEP_REWARD, Board, Codes
 from taskalgebra.envs.boxman.games import Games
 from taskalgebra.envs.copies import Copies
 from taskalgebra.envs.rendering import warn_of_no_render_mode
@@ -25,6 +25,8 @@ Step = tuple[Frames, Array, BoolArray, BoolArray, dict[str, Any]]
 class Game(Protocol):
     """What the copies need of the game that they copy: its rules, its tasks and its pictures."""
 
+    board: Board
+    by_touch: bool
     space: TaskSpace
     task_rewards: Array  # [tasks, G]
     observation_space: Any
@@ -163,3 +165,50 @@ class VectorBoxman(Copies[Frames]):
             "task_rewards": rewards,
             "_task_rewards": ended.copy(),
         }
+
+
+@final
+class ContinuingBoxman(VectorBoxman):
+    """N games whose episodes outlive goals: *moving targets*.
+
+    The step that collects an object also lets go of it.  In a random layout it reappears on a
+    random free cell, on which there is no object and no agent; in a fixed one it stays where it is.
+    By touch every object is collected that the agent steps on, since there is no task.
+
+    `infos["goal"]` is `[N]`: the object that each step collected, −1 for none.  Every step pays
+    −0.1, and objects pay nothing: what they are worth is a matter of tasks.  Only a limit ends an
+    episode.
+    """
+
+    def __init__(
+        self, world: Game, num_envs: int = 1, *, max_episode_steps: int | None = None
+    ) -> None:
+        """Set up the games; nothing is started yet."""
+        every = world.space.universal
+        super().__init__(world, num_envs, task=every, max_episode_steps=max_episode_steps)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Frames, dict[str, Any]]:
+        """Start all games in random states, or in `options["code"]`: one for all, or `[N, …]`."""
+        frames, _ = super().reset(seed=seed, options=options)
+        return frames, self._collected(np.full(self.num_envs, NO_GOAL))
+
+    def step(self, actions: ArrayLike) -> Step:
+        """Move every game by its action; those whose episode was cut off start a new one."""
+        self._require_reset("step")
+        names = self.world.space.action_names
+        self._games.step(checked_actions(actions, self.num_envs, names), self._desired)
+        goals = self._games.go_on(self.np_random)
+        begun = self._episodes.ended.copy()
+        if begun.any():
+            self._games.start(np.flatnonzero(begun), self.np_random)
+            goals[begun] = NO_GOAL
+        never = np.zeros(self.num_envs, np.bool_)
+        truncated = self._episodes.advance(never)
+        rewards = np.where(begun, 0.0, STEP_REWARD)
+        return self._games.frames(), rewards, never, truncated, self._collected(goals)
+
+    def _collected(self, goals: NDArray[np.int64]) -> dict[str, Any]:
+        """Gymnasium's form for a batch: the values, and which games have one."""
+        return {"goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}

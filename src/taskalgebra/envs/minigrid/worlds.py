@@ -59,7 +59,7 @@ def world(name: str, **changes: Any) -> Wrapped:
         ValueError: there is no such environment, or it is none of these kinds.
         ModuleNotFoundError: MiniGrid is not installed.
     """
-    _require_minigrid()
+    require_minigrid()
     kind = kind_of(name)
     arguments: Mapping[str, Any] = {
         "goals": kind.label,
@@ -96,7 +96,8 @@ def _made(name: str, *, whole: bool, **changes: Any) -> gym.Env[Any, Any]:
     return without_partial_view(env) if whole else env
 
 
-def _require_minigrid() -> None:
+def require_minigrid() -> None:
+    """Refuse in words where MiniGrid is not installed; else its environments are registered."""
     try:
         import_module("minigrid")
     except ModuleNotFoundError as error:
