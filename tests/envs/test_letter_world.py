@@ -131,24 +131,39 @@ def test_observations_hold_the_whole_state():
     assert np.array_equal(copies.frames_of(codes), seen)
 
 
-def test_what_goals_mean_is_read_off_the_observation():
-    world = RandomLetterWorld()
+def names_on(board):
+    """The goal of every lettered cell: letters in order, each numbered row by row."""
+    found = {}
+    for letter in "abcdefghijkl":
+        cells = [cell for cell in CELLS if board[cell[0]][cell[1]] == letter]
+        found |= {cell: f"{letter} {i}" for i, cell in enumerate(cells, 1)}
+    return found
+
+
+def test_goals_are_those_of_the_finite_world():
+    world = RandomLetterWorld(start="anywhere")
+    names = world.space.goal_names
+    assert names == LetterWorld().space.goal_names
+    for letter, task in world.tasks.items():
+        assert [names[g] for g in np.flatnonzero(task.desired)] == [f"{letter} 1", f"{letter} 2"]
     seen, _ = world.continuing(5).reset(seed=3)
-    labels = world.labels(seen)
-    assert labels.shape == (5, 48)
+    there = world.standing_in(seen)
+    assert there.shape == (5, 24, 7, 7, 13)
     for i in range(5):
         board = board_of(letters.codes_of(seen)[i, 1:])
-        for goal, name in enumerate(world.space.goal_names):
-            r, c = map(int, name.split()[1:])
-            assert (".abcdefghijkl"[labels[i, goal] + 1]) == board[r][c]
-    there = world.standing_in(seen)
-    assert there.shape == (5, 48, 7, 7, 13)
-    for i in range(5):
         codes = letters.codes_of(there[i])
-        assert codes[:, 0].tolist() == world.goal_cells.tolist()
+        on = names_on(board)
+        assert [on[divmod(int(cell), 7)] for cell in codes[:, 0]] == list(names)
         assert (codes[:, 1:] == letters.codes_of(seen)[i, 1:]).all()
     some = letters.standing(seen, [[i, 48 - i] for i in range(5)])
     assert letters.codes_of(some[4])[:, 0].tolist() == [4, 44]
+
+
+def test_goals_are_described_by_letter_and_which_of_the_two():
+    world = RandomLetterWorld()
+    for name, shown in zip(world.space.goal_names, world.goal_features, strict=True):
+        letter, which = name.split()
+        assert np.flatnonzero(shown).tolist() == ["abcdefghijkl".index(letter), 11 + int(which)]
 
 
 def play(world, actions, seed):
@@ -173,7 +188,8 @@ def test_episodes_end_on_the_first_letter():
             if codes:
                 assert ended == (letter > 0) == (goal >= 0)
                 assert reward == (world.space.r_universal[0] if ended else -0.5)
-                assert not ended or world.goal_cells[goal] == code[0]
+                named = world.space.goal_names[goal] if ended else None
+                assert named == names_on(board_of(code[1:])).get(divmod(int(code[0]), 7))
             codes.append(code)
         assert ended
         with pytest.raises(gym.error.ResetNeeded):
@@ -206,7 +222,9 @@ def test_copies_play_as_the_finite_world_of_their_layout(ends):
                 assert divmod(int(after[i, 0]), 7) == there
                 assert np.array_equal(after[i, 1:], before[i, 1:])
                 lettered = after[i, 1 + after[i, 0]] > 0
-                assert infos["goal"][i] == (after[i, 0] - 1 if lettered else -1)
+                goal = int(infos["goal"][i])
+                named = world.space.goal_names[goal] if goal >= 0 else None
+                assert named == names_on(board_of(after[i, 1:])).get(there)
                 assert terminated[i] == (lettered and ends)
                 assert rewards[i] == (8.0 if lettered and ends else -0.1)
                 elapsed[i] += 1
@@ -237,23 +255,12 @@ def test_one_layout_is_that_of_the_finite_world():
     world = RandomLetterWorld(start="anywhere")
     layout, fixed = world.one_layout(8), LetterWorld(8, start="anywhere").space.mdp
     mdp = layout.mdp
-    assert mdp.goal_names == world.space.goal_names and not layout.fixed
-    assert np.array_equal(mdp.cells[mdp.next_state[:49]], fixed.cells[fixed.next_state[:49]])
-    assert np.array_equal(mdp.is_goal[mdp.next_state[:49]], fixed.is_goal[fixed.next_state[:49]])
-    assert np.array_equal(mdp.cells[mdp.resumes], mdp.cells[mdp.goals])
-    assert np.array_equal(letters.codes_of(layout.observations)[:, 0], np.arange(49))
-    labels = world.labels(layout.observations[:1])[0]
-    for goal in range(48):
-        name = next(
-            (
-                n
-                for n, s in zip(fixed.goal_names, fixed.goals, strict=True)
-                if np.array_equal(fixed.cells[s], mdp.cells[mdp.goals[goal]])
-            ),
-            None,
-        )
-        assert (name is None) == (labels[goal] < 0)
-        assert name is None or "abcdefghijkl"[labels[goal]] == name[0]
+    assert mdp.goal_names == fixed.goal_names == world.space.goal_names and not layout.fixed
+    assert np.array_equal(mdp.next_state, fixed.next_state)
+    assert np.array_equal(mdp.resumes, fixed.resumes)
+    codes = letters.codes_of(layout.observations)
+    assert np.array_equal(np.stack(np.divmod(codes[:, 0], 7), 1), mdp.cells[~mdp.is_goal])
+    assert (codes[:, 1:] == letters.layout_of(8)).all()
     observation, _ = world.reset(options={"code": layout.code})
     assert np.array_equal(observation, layout.observations[0])
 

@@ -15,23 +15,25 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import LongArray
 from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
+from taskalgebra.envs.letter_recipes import learner_for
 from taskalgebra.envs.letters import (
     ACTION_NAMES,
     ANYWHERE,
     AT_CORNER,
     CORNER,
+    EACH,
+    GOAL_NAMES,
     LETTERS,
     N_CELLS,
-    NEIGHBOUR,
     SHAPE,
     SIDE,
     Bytes,
     check_layouts,
+    codes_of,
     drawn,
+    goal_cells,
     layout_of,
-    letters_in,
     observations_of,
     read_layout,
     standing,
@@ -40,11 +42,9 @@ from taskalgebra.envs.registry import spec_of
 from taskalgebra.envs.rendering import warn_of_no_render_mode
 from taskalgebra.envs.vector_letters import VectorLetters
 from taskalgebra.logic.expression import TRUE, Expression
-from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.goal_env import GoalEnv, Layout
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_action, checked_options, number, one_of
-from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.grid import Cell, from_text
 from taskalgebra.worlds.open_world import OpenWorld
@@ -60,8 +60,6 @@ FORMULAS = {
 LIMIT = 75
 PAYS = 8.0  # more than the longest way costs, 75 steps of 0.1
 RENDER_MODES = ("ansi",)
-CELL_NAMES = tuple(f"cell {cell // SIDE} {cell % SIDE}" for cell in range(1, N_CELLS))
-"""Of all cells but the corner, which has no letter."""
 
 
 class LetterWorld(FiniteEnv):
@@ -99,14 +97,9 @@ class LetterWorld(FiniteEnv):
         """Lay the letters out."""
         one_of(start, (AT_CORNER, ANYWHERE), "start")
         self.letters = layout_of(seed) if layout is None else read_layout(layout)
-        cells = np.arange(N_CELLS)
-        places: dict[str, Cell | list[Cell]] = {
-            letter: [_place(cell) for cell in cells[self.letters == i]]
-            for i, letter in enumerate(LETTERS, 1)
-        }
-        mdp = _torus(places, step_reward, anywhere=start == ANYWHERE)
+        mdp = _torus(self.letters, step_reward, anywhere=start == ANYWHERE)
         space = TaskSpace(mdp, r_universal=r_universal)
-        tasks = {letter: space.task([f"{letter} 1", f"{letter} 2"]) for letter in LETTERS}
+        tasks = letter_tasks(space)
         super().__init__(space, tasks, task, render_mode=render_mode)
         self.spec = spec_of(
             self,
@@ -129,18 +122,15 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
     Observations are grids, `Box(0, 1, (7, 7, 13), uint8)`: a plane of ones and zeros for each
     letter and one for the agent.  They hold the whole state.
 
-    Which letter lies where differs between layouts, so a goal is a *cell*: goal g is the cell
-    g + 1, counted row by row, every cell but the corner (0, 0).  Stepping onto a lettered cell
-    enters its goal; cells without a letter are goals that this layout does not have.  What a goal
-    means is read off the observation: `labels`.
+    Goals and base tasks are those of `LetterWorld`: `"a 1"` to `"l 2"`, numbered row by row in each
+    layout, and the letters.  So formulas mean the same here.
 
     An episode ends with the step that enters a goal, and that step pays what the task pays for it.
     So from d moves away the return is r_step·(d − 1) + r(g), one step less than in `LetterWorld`.
     Copies made with `continuing` do not end in goals, and every step pays r_step.
 
     Args:
-        task: the task that `step` pays for; by default every goal is desired.  Tasks are sets of
-            cells; the named ones, `x1` to `x6`, tell all cells apart.
+        task: the task that `step` pays for; by default every goal is desired.
         start: "corner" for (0, 0), as published; "anywhere" for any cell, letters included, to
             learn from: values are needed wherever an episode goes on.
         step_reward: of every step.
@@ -163,18 +153,21 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         r_universal: float = PAYS,
         render_mode: str | None = None,
     ) -> None:
-        """Name the cells."""
+        """Name the goals."""
         self.start = one_of(start, (AT_CORNER, ANYWHERE), "start")
         self.render_mode = one_of(render_mode, (None, *RENDER_MODES), "render_mode")
         self.step_reward = number(step_reward, "step_reward")
         high = number(r_universal, "r_universal")
         self.spec = spec_of(self, start=start, step_reward=self.step_reward, r_universal=high)
-        self.goal_cells: LongArray = np.arange(1, N_CELLS)
-        """[G], the cell of every goal."""
-        self.space = TaskSpace(OpenWorld(CELL_NAMES, ACTION_NAMES), r_universal=high)
-        self.tasks = minimal_base_tasks(self.space)
-        self.goal_features = np.eye(N_CELLS, dtype=np.uint8)[1:].reshape(-1, SIDE, SIDE)
-        """[G, 7, 7], the cell of every goal, as a plane of ones and zeros."""
+        self.space = TaskSpace(OpenWorld(GOAL_NAMES, ACTION_NAMES), r_universal=high)
+        self.tasks = letter_tasks(self.space)
+        self.entry_reward = self.step_reward
+        if self.step_reward < 0.0:
+            self.learner = learner_for(-self.step_reward)
+        which = np.tile(np.eye(EACH, dtype=np.uint8), (len(LETTERS), 1))
+        letter = np.repeat(np.eye(len(LETTERS), dtype=np.uint8), EACH, axis=0)
+        self.goal_features = np.concatenate((letter, which), axis=1)
+        """[G, 14], the letter of every goal, and which of the two it is, as ones and zeros."""
         self.observation_space = gym.spaces.Box(0, 1, SHAPE, np.uint8)
         self.action_space = gym.spaces.Discrete(len(ACTION_NAMES))
         self.task = TRUE if task is None else task
@@ -195,20 +188,9 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         self._board = VectorLetters(self, 1, task=self._task)
         self._playing = False
 
-    def labels(self, observations: ArrayLike) -> LongArray:
-        """[B, G], the letter of every goal in the layouts of some observations.
-
-        It is the position in `LETTERS`, 0 for a to 11 for l, and −1 for a goal that the layout does
-        not have.
-        """
-        return letters_in(observations)[:, self.goal_cells]
-
     def standing_in(self, observations: ArrayLike) -> Bytes:
-        """[B, G, 7, 7, 13], what is seen where an episode goes on after every goal.
-
-        The layouts are those of the observations; see `labels` for the goals that they have.
-        """
-        return standing(observations, self.goal_cells)
+        """[B, G, 7, 7, 13], what is seen on every goal in the layouts of some observations."""
+        return standing(observations, goal_cells(codes_of(observations)))
 
     def check_codes(self, codes: ArrayLike) -> Bytes:
         """[N, 50], checked states to start in: the agent's cell, then the layout."""
@@ -236,7 +218,7 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         return seen[0], {"goal": NO_GOAL}
 
     def step(self, action: Any) -> tuple[Bytes, float, bool, bool, dict[str, Any]]:
-        """Move; on a letter, pay for its cell and end."""
+        """Move; on a letter, pay for its goal and end."""
         if not self._playing:
             raise gym.error.ResetNeeded("call reset() before step()")
         a = checked_action(action, ACTION_NAMES)
@@ -262,16 +244,13 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         return VectorLetters(self, num_envs, ends=False, max_episode_steps=max_episode_steps)
 
     def one_layout(self, seed: int, task: Task | None = None) -> Layout:
-        """The layout of `LetterWorld(seed)` as a finite world with the goals of this one.
-
-        The goals that the layout does not have are states that nothing leads to.
-        """
-        letters = layout_of(seed)
-        mdp = _of_cells(letters, self.step_reward, anywhere=self.start == ANYWHERE)
-        codes = np.column_stack(
-            (np.arange(N_CELLS, dtype=np.uint8), np.tile(letters, (N_CELLS, 1)))
-        )
-        return Layout(mdp, observations_of(codes), fixed=False, code=codes[CORNER])
+        """The layout of `LetterWorld(seed)` as a finite world."""
+        mdp = _torus(letters := layout_of(seed), self.step_reward, anywhere=self.start == ANYWHERE)
+        assert mdp.cells is not None
+        cells = mdp.cells[~mdp.is_goal] @ np.array([SIDE, 1])
+        codes = np.column_stack((cells, np.tile(letters, (N_CELLS, 1)))).astype(np.uint8)
+        code = np.concatenate(([CORNER], letters)).astype(np.uint8)
+        return Layout(mdp, observations_of(codes), fixed=False, code=code)
 
     def render(self) -> Any:
         """The board as text."""
@@ -281,37 +260,28 @@ class RandomLetterWorld(GoalEnv, gym.Env[Bytes, Any]):
         return drawn(self.code)
 
 
+def letter_tasks(space: TaskSpace) -> dict[str, Task]:
+    """The base tasks: one for each letter, which wants both of its goals."""
+    return {letter: space.task([f"{letter} {i}" for i in range(1, EACH + 1)]) for letter in LETTERS}
+
+
 def _place(cell: int) -> Cell:
     row, column = divmod(int(cell), SIDE)
     return row, column
 
 
-def _torus(goals: dict[str, Cell | list[Cell]], step_reward: float, *, anywhere: bool) -> FiniteMDP:
+def _torus(letters: Bytes, step_reward: float, *, anywhere: bool) -> FiniteMDP:
+    places: dict[str, Cell | list[Cell]] = {
+        letter: [_place(cell) for cell in np.flatnonzero(letters == i).tolist()]
+        for i, letter in enumerate(LETTERS, 1)
+    }
     return from_text(
         [SIDE * "."] * SIDE,
-        goals,
+        places,
         step_reward=step_reward,
         touch=True,
         torus=True,
         starts=[_place(cell) for cell in (range(N_CELLS) if anywhere else (CORNER,))],
-    )
-
-
-def _of_cells(letters: Bytes, step_reward: float, *, anywhere: bool) -> FiniteMDP:
-    """A layout with one goal for every cell but the corner."""
-    cells = np.arange(N_CELLS)
-    goals = N_CELLS + cells[1:] - 1
-    entered = np.where(letters > 0, N_CELLS + cells - 1, cells)
-    places = np.stack(np.divmod(cells, SIDE), axis=1)
-    return from_arrays(
-        np.concatenate((entered[NEIGHBOUR], np.repeat(goals[:, None], NEIGHBOUR.shape[1], axis=1))),
-        step_reward,
-        goals,
-        goal_names=CELL_NAMES,
-        action_names=ACTION_NAMES,
-        starts=cells if anywhere else [CORNER],
-        cells=np.concatenate((places, places[1:])),
-        resumes=cells[1:],
     )
 
 

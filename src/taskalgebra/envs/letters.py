@@ -1,4 +1,4 @@
-"""The rules of LetterWorld: layouts, moves and what is seen.
+"""The rules of LetterWorld: layouts, moves, goals and what is seen.
 
 The board is a 7 × 7 torus: who leaves it on one side enters on the other.  Each of the letters a to
 l lies on two cells.  The corner (0, 0), where published episodes start, has none, and every cell
@@ -8,6 +8,8 @@ Cells are numbered row by row, 0 to 48.  A *layout* is `[49]`, 0 for a free cell
 letters a to l.  An *observation* is `[7, 7, 13]`, ones and zeros: a plane for each letter, and the
 last one for the agent.  It holds the layout and the agent's cell, so that it is the whole state.  A
 *code* is the same in 50 bytes: the agent's cell, then the layout.
+
+The goals are the cells with letters, by letter and row by row for each: "a 1", "a 2", …, "l 2".
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.validation import checked_seed
+from taskalgebra.worlds.finite import NO_GOAL
 from taskalgebra.worlds.grid import ACTIONS, FREE, MOVES, rows_of
 
 Bytes = NDArray[np.uint8]
@@ -29,6 +32,7 @@ N_CELLS, N_LETTERED = SIDE * SIDE, EACH * len(LETTERS)
 CORNER = 0
 AT_CORNER, ANYWHERE = "corner", "anywhere"
 ACTION_NAMES = ACTIONS[:4]
+GOAL_NAMES = tuple(f"{letter} {i}" for letter in LETTERS for i in range(1, EACH + 1))
 SHAPE = (SIDE, SIDE, len(LETTERS) + 1)
 AGENT = len(LETTERS)  # the plane of the agent
 
@@ -124,9 +128,19 @@ def codes_of(observations: ArrayLike) -> Bytes:
     return codes
 
 
-def letters_in(observations: ArrayLike) -> LongArray:
-    """[N, 49], the letter on every cell of some observations: 0 to 11, or −1 for none."""
-    return codes_of(observations)[:, 1:].astype(np.int64) - 1
+def goal_cells(codes: ArrayLike) -> LongArray:
+    """[N, 24], the cell of every goal in some codes: by letter, and row by row for each."""
+    layouts = np.asarray(codes, np.int64)[:, 1:]
+    order = np.argsort(np.where(layouts > 0, layouts, len(LETTERS) + 1), axis=1, kind="stable")
+    return order[:, :N_LETTERED]
+
+
+def goals_entered(codes: Bytes) -> LongArray:
+    """[N], the goal on whose cell the agent is, −1 where it has no letter."""
+    cells, layouts = codes[:, 0], codes[:, 1:]
+    own = layouts[np.arange(len(codes)), cells]
+    before = (layouts == own[:, None]) & (np.arange(N_CELLS) < cells[:, None])
+    return np.where(own > 0, EACH * (own.astype(np.int64) - 1) + before.sum(axis=1), NO_GOAL)
 
 
 def standing(observations: ArrayLike, cells: ArrayLike) -> Bytes:

@@ -14,10 +14,12 @@ from taskalgebra.envs.letters import (
     ANYWHERE,
     CORNER,
     N_CELLS,
+    N_LETTERED,
     NEIGHBOUR,
     Bytes,
     deal,
     drawn,
+    goals_entered,
     observations_of,
 )
 from taskalgebra.envs.rendering import warn_of_no_render_mode
@@ -78,7 +80,7 @@ class VectorLetters(Copies[Bytes]):
         self._anywhere = world.start == ANYWHERE
         self._ends = ends
         paid = (world.task if task is None else task).goal_reward if ends else np.zeros(0)
-        self._pays = np.full(N_CELLS, world.step_reward)  # by goal, and last where NO_GOAL points
+        self._pays = np.full(N_LETTERED + 1, world.step_reward)  # last, where NO_GOAL points
         self._pays[: paid.size] = paid
         self._codes: Bytes = np.zeros((self.num_envs, 1 + N_CELLS), np.uint8)
 
@@ -109,10 +111,8 @@ class VectorLetters(Copies[Bytes]):
         self._require_reset("step")
         chosen = checked_actions(actions, self.num_envs, ACTION_NAMES)
         begun = self._episodes.ended.copy()
-        cells = NEIGHBOUR[self._codes[:, 0], chosen]
-        self._codes[:, 0] = cells
-        lettered = self._codes[np.arange(self.num_envs), 1 + cells] > 0
-        goals = np.where(lettered, cells - 1, NO_GOAL)
+        self._codes[:, 0] = NEIGHBOUR[self._codes[:, 0], chosen]
+        goals = goals_entered(self._codes)
         if begun.any():
             self._deal(begun)
         rewards = self._pays[goals]

@@ -22,7 +22,14 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch", "stable_baselines", "control")
+MODULES = (
+    "toy_text",
+    "minigrid_fixed",
+    "minigrid_fetch",
+    "letter_world",
+    "stable_baselines",
+    "control",
+)
 PACKAGES = {
     "box2d": "Box2D",
     "deep": "torch",

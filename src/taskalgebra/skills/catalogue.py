@@ -93,6 +93,15 @@ _ALL = (
         "taskalgebra.envs.minigrid.recipes",
     ),
     Entry(
+        "letter-world",
+        "LetterWorld, letters anywhere (LTL2Action, DeepLTL)",
+        24,
+        tuple("abcdefghijkl"),
+        "RandomLetterWorld",
+        {},
+        "taskalgebra.envs.letter_recipes",
+    ),
+    Entry(
         "boxman-touch",
         "the same, collected by touch (supplement)",
         6,

@@ -300,6 +300,7 @@ class Trainer:
         outputs = self.network(states, goals)
         loss = head.loss(outputs[rows, :, actions], target)
         loss = loss + self.network.model_loss(states, actions, next_states, over.squeeze(1))
+        loss = loss + self.network.goal_loss(states, next_states, goals, reached == numbers)
         for group in self.optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self.optimiser.zero_grad(set_to_none=True)
