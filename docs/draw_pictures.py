@@ -1,4 +1,4 @@
-"""Draw the picture of the front page, `docs/images/algebra.png`: python docs/draw_pictures.py."""
+"""Draw `docs/images/algebra.png` and `automaton.svg`: python docs/draw_pictures.py."""
 
 from io import BytesIO
 from pathlib import Path
@@ -33,6 +33,12 @@ def draw_algebra() -> bytes:
     return out.getvalue()
 
 
+def draw_automaton() -> str:
+    """The automaton of the page on expressions, as an SVG."""
+    letters = [{"coffee"}, {"office"}, {"decoration"}]
+    return ta.automaton("coffee then office & avoid decoration", letters).svg(state=1)
+
+
 def map_of(agent: ta.Agent) -> Map:
     """An agent's values and actions on its map."""
     mdp = agent.task.space.mdp
@@ -50,3 +56,4 @@ def map_of(agent: ta.Agent) -> Map:
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     files.replace(IMAGES / "algebra.png", draw_algebra())
+    files.replace(IMAGES / "automaton.svg", draw_automaton().encode())
