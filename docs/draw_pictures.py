@@ -35,6 +35,12 @@ def draw_algebra() -> bytes:
     return out.getvalue()
 
 
+def draw_automaton() -> str:
+    """The automaton of the page on expressions, as an SVG."""
+    letters = [{"coffee"}, {"office"}, {"decoration"}]
+    return ta.automaton("coffee then office & avoid decoration", letters).svg(state=1)
+
+
 def map_of(agent: ta.Agent) -> Map:
     """An agent's values and actions on its map."""
     mdp = agent.task.space.mdp
@@ -68,3 +74,4 @@ if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     files.replace(IMAGES / "algebra.png", draw_algebra())
     files.replace(IMAGES / "flat-world.png", draw_flat_world())
+    files.replace(IMAGES / "automaton.svg", draw_automaton().encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -149,6 +150,13 @@ def test_names_may_be_any_text() -> None:
         drawn(found)
         assert str(found)
         found.svg().encode()
+
+
+def test_the_picture_in_the_documentation_is_what_is_drawn() -> None:
+    letters = [{"coffee"}, {"office"}, {"decoration"}]
+    found = automaton("coffee then office & avoid decoration", letters)
+    image = Path(__file__).parents[2] / "docs" / "images" / "automaton.svg"
+    assert image.read_text(encoding="utf-8") == found.svg(state=1)
 
 
 def test_a_large_automaton_is_not_drawn() -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taskalgebra.arrays import BoolArray, IntArray
 from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.guards import guard
@@ -47,9 +47,9 @@ class Automaton:
 
     formula: Expression
     letters: tuple[frozenset[str], ...]
-    delta: NDArray[np.int32]
-    accepting: NDArray[np.bool_]
-    dead: NDArray[np.bool_]
+    delta: IntArray
+    accepting: BoolArray
+    dead: BoolArray
     start: int = 0
 
     @property
@@ -96,7 +96,7 @@ class Automaton:
         return bool(self.accepting[self.run(trace)])
 
     @cached_property
-    def running(self) -> NDArray[np.bool_]:
+    def running(self) -> BoolArray:
         """The states in which an episode may go on, `[U]`.
 
         An episode ends at the first step after which the trace so far satisfies the formula, or
@@ -115,9 +115,9 @@ class Automaton:
         return found
 
     @cached_property
-    def still(self) -> NDArray[np.bool_]:
+    def still(self) -> BoolArray:
         """Whether a step without any name changes nothing, `[U]`: δ(u, ∅) = u, not accepting."""
-        same: NDArray[np.bool_] = self.delta[:, 0] == np.arange(self.n_states)
+        same: BoolArray = self.delta[:, 0] == np.arange(self.n_states)
         return same & ~self.accepting
 
     @property

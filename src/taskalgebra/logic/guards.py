@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taskalgebra.arrays import BoolArray
 from taskalgebra.logic.expression import FALSE, TRUE, Expression, sum_of_cubes
 from taskalgebra.logic.formulas import from_truth_table
 from taskalgebra.logic.sum_of_products import EXACT_NAMES, Cube, all_true
@@ -38,11 +38,11 @@ def _rows(letters: Sequence[Collection[str]], names: Sequence[str]) -> int:
     return sum(1 << place for place in places)
 
 
-def _matrix(letters: Sequence[Collection[str]], names: Sequence[str]) -> NDArray[np.bool_]:
+def _matrix(letters: Sequence[Collection[str]], names: Sequence[str]) -> BoolArray:
     return np.array([[name in letter for name in names] for letter in letters])
 
 
-def _cover(inside: NDArray[np.bool_], outside: NDArray[np.bool_]) -> list[Cube]:
+def _cover(inside: BoolArray, outside: BoolArray) -> list[Cube]:
     """Products that cover the rows inside and no row outside, each with few literals."""
     cubes = []
     left = inside

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taskalgebra.arrays import BoolArray
 from taskalgebra.logic.sum_of_products import (
     EXACT_NAMES,
     Cube,
@@ -27,7 +27,6 @@ from taskalgebra.logic.sum_of_products import (
 MOST_ATOMS = 12
 """Atoms of one function."""
 
-Table = NDArray[np.bool_]
 Atom = tuple[str, str | int, int]
 """("name", name, 0), ("next", f, 0), ("eventually", f, 0) or ("until", f, g)."""
 
@@ -42,10 +41,10 @@ class Layers:
     def __init__(self) -> None:
         """Start with the constants."""
         self.atoms: list[Atom] = []
-        self.functions: list[tuple[tuple[int, ...], Table]] = []
+        self.functions: list[tuple[tuple[int, ...], BoolArray]] = []
         self._atom_places: dict[Atom, int] = {}
         self._function_places: dict[tuple[tuple[int, ...], bytes], int] = {}
-        self._shorter: dict[int, tuple[Cube, ...]] = {}
+        self._covers: dict[tuple[int, int | None], tuple[Cube, ...]] = {}
         self.false = self.function((), np.zeros((), bool))
         self.true = self.function((), np.ones((), bool))
 
@@ -56,7 +55,7 @@ class Layers:
             self.atoms.append((kind, first, second))
         return self.function((place,), np.array([False, True]))
 
-    def function(self, atoms: Sequence[int], table: Table) -> int:
+    def function(self, atoms: Sequence[int], table: BoolArray) -> int:
         """The place of a function, without the atoms that it does not depend on."""
         needed = []
         for place in reversed(range(len(atoms))):
@@ -71,12 +70,12 @@ class Layers:
             self.functions.append((key, table))
         return place
 
-    def over(self, place: int, atoms: Sequence[int]) -> Table:
+    def over(self, place: int, atoms: Sequence[int]) -> BoolArray:
         """The table of a function over more atoms, in order; its shape may have ones."""
         own, table = self.functions[place]
         return table.reshape([2 if atom in own else 1 for atom in atoms])
 
-    def apply(self, operation: Callable[[Table, Table], Table], f: int, g: int) -> int:
+    def apply(self, operation: Callable[[BoolArray, BoolArray], BoolArray], f: int, g: int) -> int:
         """A Boolean operation on two functions."""
         atoms = self.union(f, g)
         if len(atoms) > MOST_ATOMS:
@@ -111,20 +110,21 @@ class Layers:
 
         Rows that are impossible, or where `free` holds, do not matter.
         """
-        atoms = self.union(f) if free is None else self.union(f, free)
-        table = self.over(f, atoms)
-        ignored = self.impossible(atoms)
-        if free is not None:
-            ignored = ignored | self.over(free, atoms)
-        find = shortest_cover if len(atoms) < EXACT_NAMES else irredundant_cover
-        return find(_bits(table, len(atoms)), _bits(ignored, len(atoms)), len(atoms))
+        if (f, free) not in self._covers:
+            atoms = self.union(f) if free is None else self.union(f, free)
+            n, ignored = len(atoms), self.impossible(atoms)
+            if free is not None:
+                ignored = ignored | self.over(free, atoms)
+            find = shortest_cover if n < EXACT_NAMES else irredundant_cover
+            self._covers[f, free] = find(_bits(self.over(f, atoms), n), _bits(ignored, n), n)
+        return self._covers[f, free]
 
     def of_cubes(self, cubes: Sequence[Cube], atoms: Sequence[int]) -> int:
         """The function of a sum of products."""
         axes = _axes(len(atoms))
         table = np.zeros((2,) * len(atoms), bool)
         for cube in cubes:
-            product: Table = np.ones((2,) * len(atoms), bool)
+            product: BoolArray = np.ones((2,) * len(atoms), bool)
             for j, axis in enumerate(axes):
                 if cube.positive >> j & 1:
                     product = product & axis
@@ -133,13 +133,13 @@ class Layers:
             table |= product
         return self.function(atoms, table)
 
-    def impossible(self, atoms: Sequence[int]) -> Table:
+    def impossible(self, atoms: Sequence[int]) -> BoolArray:
         """The rows over these atoms that no position of a trace has; not all are found."""
         here = set(atoms)
         axis = dict(zip(atoms, _axes(len(atoms)), strict=True))
         rows = np.zeros((2,) * len(atoms), bool)
 
-        def table(f: int) -> Table | None:
+        def table(f: int) -> BoolArray | None:
             return self.over(f, atoms) if here.issuperset(self.functions[f][0]) else None
 
         for one in atoms:
@@ -164,8 +164,12 @@ class Layers:
         return rows
 
     def _unfolded(
-        self, f: int, holds: Table, axis: dict[int, Table], table: Callable[[int], Table | None]
-    ) -> Table:
+        self,
+        f: int,
+        holds: BoolArray,
+        axis: dict[int, BoolArray],
+        table: Callable[[int], BoolArray | None],
+    ) -> BoolArray:
         """Rows against F x = x ∨ X F x and x U y = y ∨ (x ∧ X(x U y)), for an atom X f."""
         atoms, values = self.functions[f]
         if len(atoms) != 1 or atoms[0] not in axis or not values[1]:
@@ -181,11 +185,11 @@ class Layers:
                 return now ^ (y | (x & holds))
         return np.zeros((), bool)
 
-    def _contradiction(self, one: int, two: int, first: Table, second: Table) -> Table:
+    def _contradiction(self, one: int, two: int, first: BoolArray, second: BoolArray) -> BoolArray:
         """Rows in which one atom holds and another does not, or neither or both, against laws."""
         kind, x, y = self.atoms[one]
         other, v, w = self.atoms[two]
-        rows: Table = np.zeros((), bool)
+        rows: BoolArray = np.zeros((), bool)
         if "name" in (kind, other):
             return rows
         assert isinstance(x, int) and isinstance(v, int)
@@ -200,14 +204,14 @@ class Layers:
         return rows
 
 
-def _axes(n: int) -> list[Table]:
+def _axes(n: int) -> list[BoolArray]:
     """The tables of n atoms themselves, each along its own axis."""
     return [
         np.array([False, True]).reshape([2 if i == j else 1 for i in range(n)]) for j in range(n)
     ]
 
 
-def _bits(table: Table, n: int) -> int:
+def _bits(table: BoolArray, n: int) -> int:
     """A table as an integer, whose bit i has the value where atom j is bit j of i."""
     flat = np.broadcast_to(table, (2,) * n).ravel(order="F")
     return int.from_bytes(np.packbits(flat, bitorder="little").tobytes(), "little")

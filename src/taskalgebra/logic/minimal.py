@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from taskalgebra.arrays import BoolArray, IntArray, LongArray
 
 
-def minimal(
-    delta: NDArray[np.int32], accepting: NDArray[np.bool_]
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def minimal(delta: IntArray, accepting: BoolArray) -> tuple[IntArray, BoolArray]:
     """The minimal complete automaton; states are numbered as a breadth-first search meets them.
 
     Args:
@@ -33,7 +32,7 @@ def minimal(
     return number[found[delta[kept]]], accepting[kept]
 
 
-def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.int32]:
+def classes(delta: IntArray, accepting: BoolArray) -> IntArray:
     """The states, numbered so that those that no trace tells apart share a number, `[U]`."""
     columns = _distinct(delta.T)
     needed = delta[:, np.unique(columns, return_index=True)[1]]
@@ -56,22 +55,22 @@ def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[n
 class _Before:
     """The states from which a letter leads to given ones."""
 
-    def __init__(self, delta: NDArray[np.int32]) -> None:
+    def __init__(self, delta: IntArray) -> None:
         targets = delta.ravel()
         order = np.argsort(targets, kind="stable")
         self._sources = order // max(1, delta.shape[1])
         self._first = np.searchsorted(targets[order], np.arange(len(delta) + 1))
 
-    def of(self, states: Sequence[int]) -> NDArray[np.int64]:
+    def of(self, states: Sequence[int]) -> LongArray:
         found = [self._sources[self._first[state] : self._first[state + 1]] for state in states]
         return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 
 
 def _split(
     number: int,
-    groups: Sequence[Sequence[int] | NDArray[np.int64]],
+    groups: Sequence[Sequence[int] | LongArray],
     members: list[set[int]],
-    found: NDArray[np.int32],
+    found: IntArray,
 ) -> list[int]:
     """Split a class into groups and the rest; the states that get a new number.
 
@@ -90,13 +89,13 @@ def _split(
     return changed
 
 
-def _distinct(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+def _distinct(rows: IntArray) -> IntArray:
     """The rows, numbered so that equal ones share a number."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int32)
 
 
-def _by_breadth(delta: NDArray[np.int32], start: int) -> list[int]:
+def _by_breadth(delta: IntArray, start: int) -> list[int]:
     """The states in the order in which a breadth-first search from the start meets them."""
     order = [start]
     seen = {start}
@@ -108,7 +107,7 @@ def _by_breadth(delta: NDArray[np.int32], start: int) -> list[int]:
     return order
 
 
-def can_reach(delta: NDArray[np.int32], targets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def can_reach(delta: IntArray, targets: BoolArray) -> BoolArray:
     """The states from which some trace, possibly the empty one, leads to a target."""
     reached = targets.copy()
     while True:

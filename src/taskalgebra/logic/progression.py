@@ -23,8 +23,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taskalgebra.arrays import BoolArray, IntArray, LongArray
 from taskalgebra.logic.minimal import classes
 from taskalgebra.logic.normal_form import NormalForm, holds_at_the_end
 from taskalgebra.logic.steps import Step, names_of
@@ -48,8 +48,8 @@ _Partition = dict[int, int]
 class Machine(NamedTuple):
     """A complete deterministic automaton; it starts in state 0."""
 
-    delta: NDArray[np.int32]  # [U, L]
-    accepting: NDArray[np.bool_]  # [U]
+    delta: IntArray  # [U, L]
+    accepting: BoolArray  # [U]
 
 
 def machine(steps: Sequence[Step], letters: Sequence[Collection[str]], most_states: int) -> Machine:
@@ -273,7 +273,7 @@ class _Progression:
             raise _too_large("takes too long to find")
 
 
-def _places(where: int, n: int) -> NDArray[np.int64]:
+def _places(where: int, n: int) -> LongArray:
     """The set bits of an integer of n bits."""
     data = np.frombuffer(where.to_bytes((n + 7) // 8, "little"), np.uint8)
     return np.flatnonzero(np.unpackbits(data, bitorder="little"))

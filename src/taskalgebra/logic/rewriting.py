@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import and_, or_, xor
 from typing import Final
 
-from taskalgebra.logic.layers import Atom, Layers, Table, TooManyAtomsError
+from taskalgebra.arrays import BoolArray
+from taskalgebra.logic.layers import Atom, Layers, TooManyAtomsError
 from taskalgebra.logic.steps import Step
 from taskalgebra.logic.sum_of_products import Cube
 from taskalgebra.logic.writing import Writer, literals_of
@@ -27,7 +28,7 @@ MOST_STEPS = 1_000
 _ROUNDS = 8
 _DEPTH = 16  # of merges inside merged operands
 
-_OPERATIONS: Final[dict[str, Callable[[Table, Table], Table]]] = {
+_OPERATIONS: Final[dict[str, Callable[[BoolArray, BoolArray], BoolArray]]] = {
     "and": and_, "xor": xor, "or": or_
 }  # fmt: skip
 

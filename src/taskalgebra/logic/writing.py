@@ -10,7 +10,7 @@ from operator import and_
 from typing import Final, TypeAlias
 
 from taskalgebra.logic.layers import Layers
-from taskalgebra.logic.steps import Step
+from taskalgebra.logic.steps import Step, operand_places
 from taskalgebra.logic.sum_of_products import Cube
 
 _Key: TypeAlias = tuple[str, int, bool]
@@ -28,7 +28,6 @@ class Writer:
         self._lengths: list[int] = []
         self._places: dict[Step, int] = {}
         self._done: dict[_Key, int] = {}
-        self._covers: dict[int, tuple[tuple[Cube, ...], tuple[Cube, ...]]] = {}
         self._weak_operands: dict[int, tuple[int, int]] = {}
 
     def written(self, function: int) -> list[Step]:
@@ -36,14 +35,14 @@ class Writer:
         root: _Key = ("function", function, True)
         stack = [root]
         while stack:
-            key = stack[-1]
+            key = stack.pop()
+            if key in self._done:
+                continue
             missing = [one for one in self._needs(key) if one not in self._done]
-            if missing and key not in self._done:
-                stack.extend(missing)
+            if missing:
+                stack += [key, *missing]
             else:
-                stack.pop()
-                if key not in self._done:
-                    self._done[key] = self._write(key)
+                self._done[key] = self._write(key)
         return self._only(self._done[root])
 
     def _only(self, root: int) -> list[Step]:
@@ -51,9 +50,7 @@ class Writer:
         needed = {root}
         for place in range(root, -1, -1):
             if place in needed:
-                kind, first, second = self._steps[place]
-                if kind not in ("name", "constant"):
-                    needed.update((first,) if second is None else (first, second))
+                needed.update(operand_places(self._steps[place]))
         number: dict[int, int] = {}
         found: list[Step] = []
         for place in sorted(needed):
@@ -88,10 +85,8 @@ class Writer:
 
     def _both(self, function: int) -> tuple[tuple[Cube, ...], tuple[Cube, ...]]:
         """Short sums of products of a function and of its negation."""
-        if function not in self._covers:
-            both = function, self._layers.negation(function)
-            self._covers[function] = self._layers.cover(both[0]), self._layers.cover(both[1])
-        return self._covers[function]
+        layers = self._layers
+        return layers.cover(function), layers.cover(layers.negation(function))
 
     def _weak(self, atom: int) -> tuple[int, int]:
         """The operands of ~(f U g) = ~g W (~f & ~g)."""
