@@ -61,6 +61,10 @@ def played(world, agent, starts, limit=500):
 # The plane
 
 
+def test_the_published_tasks_are_given(world):
+    assert list(world.formulas.values()) == FORMULAS
+
+
 def test_all_eight_moves_have_one_length_and_eight_directions():
     lengths = np.hypot(*MOVES.T)
     np.testing.assert_allclose(

@@ -24,6 +24,7 @@ from taskalgebra.envs.flat_world.picture import draw
 from taskalgebra.envs.flat_world.plane import (
     ACTIONS,
     COLOURS,
+    FORMULAS,
     HALF,
     MAX_STEPS,
     MOVES,
@@ -109,6 +110,11 @@ class FlatWorld(GoalEnv, gym.Env[Any, Any]):
         self.spec = spec_of(
             self, step_reward=self.step_reward, r_universal=self._rewards[0], r_empty=low
         )
+
+    @property
+    def formulas(self) -> dict[str, str]:
+        """The five tasks with published figures."""
+        return dict(FORMULAS)
 
     def standing(self) -> Array:
         """[G, 2], the positions of the goals."""

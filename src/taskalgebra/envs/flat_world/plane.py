@@ -36,6 +36,15 @@ CIRCLES: tuple[tuple[str, float, float, float], ...] = (  # colour, centre, radi
 )
 COLOURS = tuple(sorted({colour for colour, *_ in CIRCLES}))
 
+FORMULAS = {
+    "1": "F ((red & magenta) & F ((blue & green) & F yellow))",
+    "2": "F (orange & (!red U magenta))",
+    "3": "(!red U (green & blue & aqua)) & F (orange & (F (red & magenta)))",
+    "4": "(((!yellow & !orange) U (green & blue)) & (!green U magenta))",
+    "5": "(blue => F magenta) U (yellow | ((green & blue) & F orange))",
+}
+"""The five tasks with published figures (DeepLTL)."""
+
 _CENTRE = np.array([[x, y] for _, x, y, _ in CIRCLES])
 _RADIUS = np.array([radius for *_, radius in CIRCLES])
 _BIT = np.array([1 << COLOURS.index(colour) for colour, *_ in CIRCLES])
