@@ -8,6 +8,7 @@ import pytest
 import taskalgebra as ta
 from taskalgebra.envs import letters
 from taskalgebra.envs.letter_world import FORMULAS, RandomLetterWorld
+from taskalgebra.skills.plans import typical
 from touch_oracle import LETTER_TASKS, fewest_steps, letters_of, torus_step
 
 N = 40
@@ -100,3 +101,9 @@ def test_one_layout_is_worth_the_same_as_a_layout_of_many(skills, name):
         world.seen = each
         agent = ta.from_reach(Searched(), world)[FORMULAS[name]]
         assert agent.v(each[None]) == pytest.approx(skills[FORMULAS[name]].v(each[None]))
+
+
+def test_a_return_that_is_mostly_known_is_the_mean_of_what_is_known():
+    no = -np.inf
+    returns = np.array([[-1.0, no, no, no], [-2.0, -4.0, no, -1.0], [-6.0, -2.0, -5.0, no]])
+    assert typical(returns).tolist() == [-3.0, -3.0, no, no]

@@ -125,8 +125,19 @@ def _surveyed(family: Family, reach: Reach, env: GoalEnv) -> Array:
     for g, observations in enumerate(seen):
         if observations:
             returns = np.asarray(reach.returns(np.stack(observations)), np.float64)
-            between[g] = returns.max(axis=2).mean(axis=0)
+            between[g] = typical(returns.max(axis=2))
     return between
+
+
+def typical(returns: Array) -> Array:
+    """[G], the mean of N returns to each goal, `[N, G]`, over those that know a way.
+
+    It is −∞ unless most of them do.
+    """
+    known = returns > -np.inf
+    total = np.where(known, returns, 0.0).sum(axis=0)
+    mean = total / np.maximum(known.sum(axis=0), 1)
+    return np.where(2 * known.sum(axis=0) > len(returns), mean, -np.inf)
 
 
 def labelled(formula: Expression, tasks: Mapping[str, Task], space: TaskSpace) -> Labelled:
