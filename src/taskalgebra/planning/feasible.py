@@ -73,6 +73,8 @@ def from_here(
         labelled: the automaton.
         goal_names: of the goals.
     """
+    if not labelled.automaton.stutters:
+        return f"from {place} no way satisfies it: it also counts steps that enter no goal"
     left = _steps_left(labelled)
     best, state, at, ways = np.inf, int(labelled.automaton.start), "", ahead
     seen: set[tuple[int, int]] = set()
