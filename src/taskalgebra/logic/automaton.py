@@ -15,12 +15,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.guards import guard
 from taskalgebra.logic.minimal import can_reach, minimal
-from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters, machine
-from taskalgebra.logic.steps import steps
+from taskalgebra.logic.picture import Edge, listing, picture
+from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, Machine, all_letters, machine
+from taskalgebra.logic.rewriting import shortened
+from taskalgebra.logic.steps import Step, steps
 from taskalgebra.logic.text import ExpressionError
+
+MOST_SHOWN = 100
+"""States of an automaton that is listed or drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,9 +38,10 @@ class Automaton:
         letters: The distinct sets of names that may be true at a step, the empty set first.
         delta: The next state, `[U, L]`.
         accepting: Whether a trace that ends here satisfies the formula, `[U]`.  Before the first
-            step, this is whether the formula holds of the empty trace: names, X, F and U do not,
-            N, G, R and W do.
-        dead: Whether the formula can no longer be satisfied, `[U]`; at most one state is.
+            step there is no trace yet; there, names, X, F and U count as false and N, G, R and W as
+            true, so that `G a` has two states and not three.
+        dead: Whether the formula can no longer be satisfied, `[U]`; at most one state is.  A
+            formula that no trace satisfies has one state, which is dead.
         start: The state before the first step.
     """
 
@@ -118,10 +125,69 @@ class Automaton:
         """Whether steps without any name change nothing, while an episode goes on."""
         return bool(self.still[self.running].all())
 
+    @cached_property
+    def edges(self) -> tuple[tuple[int, int, Expression], ...]:
+        """Every edge: from, to, and a short Boolean formula for the letters that take it.
+
+        Only letters of the alphabet occur, so the formulas say no more than tells these apart.
+        """
+        names = self.formula.names
+        found = []
+        for state, row in enumerate(self.delta.tolist()):
+            for target in dict.fromkeys(row):
+                inside, outside = list[frozenset[str]](), list[frozenset[str]]()
+                for letter, after in zip(self.letters, row, strict=True):
+                    (inside if after == target else outside).append(letter)
+                found.append((state, target, guard(inside, outside, names)))
+        return tuple(found)
+
+    def _guards(self) -> list[Edge]:
+        """The edges as they are shown: a loop, or else the way of ∅, is "else" if it is long."""
+        if self.n_states > MOST_SHOWN:
+            raise ExpressionError(
+                f"an automaton of {self.n_states:,} states is too large to be shown; "
+                f"at most {MOST_SHOWN} states"
+            )
+        rows = self.delta.tolist()
+        shown = []
+        for state, target, formula in self.edges:
+            usual = state if state in rows[state] else rows[state][0]
+            short = isinstance(formula, Name | Constant) or isinstance(formula.operands[0], Name)
+            long = target == usual and not (short and len(formula.operands) < 2)
+            shown.append(Edge(state, target, "else" if long else str(formula)))
+        return sorted(shown, key=lambda edge: (edge.source, self.dead[edge.target]))
+
+    def __str__(self) -> str:
+        """The states, and what leads from one to another."""
+        if self.n_states > MOST_SHOWN:
+            return f"{self!r}, too large to be listed"
+        marks = self.accepting.tolist(), self.dead.tolist()
+        return listing(str(self.formula), self._guards(), *marks)
+
+    def __repr__(self) -> str:
+        """The formula and the size."""
+        return f"automaton({str(self.formula)!r}): {self.n_states:,} states"
+
+    def svg(self, state: int | None = None) -> str:
+        """A picture, as the text of an SVG file or for a web page.
+
+        Accepting states have a double circle; a red cross below a state is the dead one.
+
+        Args:
+            state: The current state, which is highlighted.
+
+        Raises:
+            ExpressionError: If there are more than 100 states.
+        """
+        if state is not None and not 0 <= state < self.n_states:
+            raise ValueError(f"there is no state {state}; the last one is {self.n_states - 1}")
+        marks = self.accepting.tolist(), self.dead.tolist()
+        return picture(str(self.formula), self._guards(), *marks, state)
+
     @property
     def satisfiable(self) -> bool:
-        """Whether some trace of at least one step satisfies the formula."""
-        return not self.dead[self.delta[self.start]].all()
+        """Whether some trace satisfies the formula."""
+        return not self.dead[self.start]
 
 
 def automaton(
@@ -145,12 +211,26 @@ def automaton(
     if not isinstance(expression, Expression):
         raise TypeError(f"a formula must be an Expression or a str, got {formula!r}")
     alphabet = _alphabet(expression.names, letters)
-    found = machine(steps(expression), alphabet, most_states)
-    delta, accepting = minimal(found.delta, found.accepting)
+    found = _machine(steps(expression), alphabet, most_states)
+    ends = found.accepting
+    if not can_reach(found.delta, ends)[found.delta[0]].any():  # by no trace of one step or more
+        ends = np.zeros_like(ends)
+    delta, accepting = minimal(found.delta, ends)
     dead = ~can_reach(delta, accepting)
     for array in (delta, accepting, dead):
         array.setflags(write=False)
     return Automaton(expression, alphabet, delta, accepting, dead)
+
+
+def _machine(todo: list[Step], alphabet: tuple[frozenset[str], ...], most_states: int) -> Machine:
+    """The states of a formula, or of a shorter one if there are too many."""
+    try:
+        return machine(todo, alphabet, most_states)
+    except ExpressionError:
+        shorter = shortened(todo)
+        if shorter == todo:
+            raise
+    return machine(shorter, alphabet, most_states)
 
 
 def _alphabet(

@@ -133,7 +133,7 @@ class Expression(Tree, BooleanElement):
         if self._length <= _MESSAGE_TEXT:
             for piece in written(self):
                 if piece == leaf or piece.strip() == leaf:
-                    return ExpressionError(reason, str(self), position)
+                    return ExpressionError(reason, str(self), position + piece.find(leaf))
                 position += len(piece)
         return ExpressionError(reason, leaf, 0)
 

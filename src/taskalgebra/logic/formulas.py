@@ -130,8 +130,10 @@ def in_short(expression: Expression) -> Expression:
     """An equivalent formula that is never longer: a sum of products, or the formula itself.
 
     It takes a moment for any formula: beyond `SHORT_NAMES` names it is the formula itself, and from
-    6 names on the sum may not be a shortest one.
+    6 names on the sum may not be a shortest one.  A temporal formula is simplified.
     """
+    if expression.temporal:
+        return expression.simplify()
     if len(expression.names) > SHORT_NAMES:
         return expression
     meaning = expression.canonical()

@@ -1,10 +1,14 @@
 """The smallest automaton with the same language.
 
 Two states are the same if no trace tells them apart, that is, if both accept or both do not, after
-every trace.  Moore's algorithm refines the partition by acceptance until no letter splits a class.
+every trace.  The partition by acceptance is refined until no letter splits a class.  Of its parts
+the largest keeps the number of a class, so a state gets a new one at most log₂ U times, and only
+states before those that got one are looked at again (after Hopcroft).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +37,63 @@ def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[n
     """The states, numbered so that those that no trace tells apart share a number, `[U]`."""
     columns = _distinct(np.ascontiguousarray(delta.T))
     needed = delta[:, np.unique(columns, return_index=True)[1]]
-    found = accepting.astype(np.int32)
-    n_classes = len(np.unique(found))
-    while True:
-        found = _distinct(np.column_stack([found, found[needed]]))
-        if int(found.max()) + 1 == n_classes:
-            return found
-        n_classes = int(found.max()) + 1
+    before = _Before(needed)
+    found = np.zeros(len(delta), np.int32)
+    members = [set(range(len(delta)))]
+    changed = _split(0, [np.flatnonzero(~accepting), np.flatnonzero(accepting)], members, found)
+    todo = np.arange(len(delta)) if changed else np.empty(0, np.int64)
+    while len(todo):
+        parts: dict[int, dict[bytes, list[int]]] = {}
+        for state, row in zip(
+            todo.tolist(), np.ascontiguousarray(found[needed[todo]]), strict=True
+        ):
+            parts.setdefault(int(found[state]), {}).setdefault(row.tobytes(), []).append(state)
+        changed = []
+        for number, groups in parts.items():
+            changed += _split(number, list(groups.values()), members, found)
+        todo = before.of(changed)
+    return found
+
+
+class _Before:
+    """The states from which a letter leads to given ones."""
+
+    def __init__(self, delta: NDArray[np.int32]) -> None:
+        targets = delta.ravel()
+        order = np.argsort(targets, kind="stable")
+        self._sources = order // max(1, delta.shape[1])
+        self._first = np.searchsorted(targets[order], np.arange(len(delta) + 1))
+
+    def of(self, states: Sequence[int]) -> NDArray[np.int64]:
+        found = [self._sources[self._first[state] : self._first[state + 1]] for state in states]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _split(
+    number: int,
+    groups: Sequence[Sequence[int] | NDArray[np.int64]],
+    members: list[set[int]],
+    found: NDArray[np.int32],
+) -> list[int]:
+    """Split a class into groups and the rest; the states that get a new number."""
+    parts = [set(map(int, group)) for group in groups if len(group)]
+    rest = len(members[number]) - sum(map(len, parts))
+    if rest:
+        largest = max(map(len, parts))
+        parts.append(members[number].difference(*parts) if rest < largest else set())
+    keeps = (
+        len(parts) - 1
+        if rest and not parts[-1]
+        else max(range(len(parts)), key=lambda i: len(parts[i]))
+    )
+    changed: list[int] = []
+    for i, part in enumerate(parts):
+        if i != keeps:
+            members[number] -= part
+            found[list(part)] = len(members)
+            members.append(part)
+            changed += part
+    return changed
 
 
 def _distinct(rows: NDArray[np.int32]) -> NDArray[np.int32]:

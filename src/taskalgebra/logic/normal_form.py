@@ -9,7 +9,8 @@ formula are guards under six operators, each node stored once:
     F a = true U a    G a = false R a    a W b = b R (a ∨ b)
     ¬X a = N ¬a    ¬(a U b) = ¬a R ¬b    a ⊻ b = (a ∧ ¬b) ∨ (¬a ∧ b)
 
-Laws hold at any position of a non-empty finite trace.
+Laws hold at any position of a non-empty finite trace.  There, both G F a and F G a say that a holds
+at the last step, which has no next one: F(a ∧ N false).
 """
 
 from __future__ import annotations
@@ -121,12 +122,26 @@ class NormalForm:
     def _until(self, a: int, b: int) -> int:
         if b in (self.true, self.false) or a in (b, self.false):
             return b
+        kind, first, second = self.nodes[b]
+        if a == self.true and first == self.true and kind == "until":
+            return b  # F F a = F a
+        if a == self.true and first == self.false and kind == "release":
+            return self._at_last(second)
         return self._place(("until", a, b))
 
     def _release(self, a: int, b: int) -> int:
         if b in (self.true, self.false) or a in (b, self.true):
             return b
+        kind, first, second = self.nodes[b]
+        if a == self.false and first == self.false and kind == "release":
+            return b  # G G a = G a
+        if a == self.false and first == self.true and kind == "until":
+            return self._at_last(second)
         return self._place(("release", a, b))
+
+    def _at_last(self, a: int) -> int:
+        """G F a and F G a."""
+        return self._until(self.true, self._and(a, self._weak(self.false)))
 
 
 def holds_at_the_end(steps: Sequence[Step]) -> bool:

@@ -34,12 +34,13 @@ MOST_STATES = 5_000
 """States of an automaton, before equal ones are merged."""
 MOST_LETTERS = 4_096
 """Letters of an alphabet; all sets of 12 names."""
-MOST_WORK = 2_000_000
-"""Elementary steps of a construction, about two seconds."""
+MOST_WORK = 6_000_000
+"""Elementary steps of a construction, some seconds."""
 MOST_PRODUCTS = 1_000
 """Products in the sum of a state."""
 
 _FALSE, _TRUE = 0, 1  # the sums of no products and of the empty product
+_ENDED, _GOES_ON = 0b0010, 0b0100  # rest(false) and more(true)
 _Partition = dict[int, int]
 """A sum for each class of letters, which are bits."""
 
@@ -112,8 +113,10 @@ class _Progression:
         self._left = MOST_WORK
         self._sums: list[tuple[int, ...]] = [(), (0,)]  # products are sets of bits
         self._place_of: dict[tuple[int, ...], int] = {(): _FALSE, (0,): _TRUE}
-        self._obligations: list[int] = []  # nodes; bit 2i is more(node), bit 2i + 1 is rest(node)
-        self._bit_of: dict[int, int] = {}
+        self._obligations = [normal.false, normal.true]  # bit 2i is more(node i), 2i + 1 is rest
+        self._bit_of = {normal.false: 0, normal.true: 2}
+        self._more = 0b0101
+        self._width = 1 + normal.everything.bit_length() // 256  # of a class, which takes memory
         self._of_node: dict[int, _Partition] = {}
         self._of_product: dict[int, _Partition] = {0: {_TRUE: normal.everything}}
         self._after: dict[tuple[bool, int], int] = {}
@@ -121,8 +124,7 @@ class _Progression:
 
     def may_end(self, place: int) -> bool:
         """Whether a sum holds if nothing more comes."""
-        more = sum(1 << 2 * i for i in range(len(self._obligations)))
-        return any(not product & more for product in self._sums[place])
+        return any(not product & self._more for product in self._sums[place])
 
     def of_sum(self, place: int) -> _Partition:
         """What the letters make of a sum."""
@@ -199,6 +201,7 @@ class _Progression:
                 if bit is None:
                     bit = self._bit_of[place] = 2 * len(self._obligations)
                     self._obligations.append(place)
+                    self._more |= 1 << bit
                 joined = self._stored((1 << bit + (not more),))
             self._after[more, place] = joined
             stack.pop()
@@ -214,6 +217,7 @@ class _Progression:
                 if both:
                     found = self._joined_sums(a, b, either)
                     joined[found] = joined.get(found, 0) | both
+        self._spend(len(joined) * self._width)
         return joined
 
     def _joined_sums(self, a: int, b: int, either: bool) -> int:
@@ -233,9 +237,18 @@ class _Progression:
                 products = {*one, *two}
             else:
                 self._spend(len(one) * len(two))
-                products = {x | y for x in one for y in two}
+                products = {p for x in one for y in two if (p := self._product_of(x, y)) >= 0}
             found = self._joined[key] = self._stored(self._absorbed(products))
         return found
+
+    def _product_of(self, one: int, two: int) -> int:
+        """The conjunction of two products, or −1 if nothing satisfies it."""
+        product = one | two
+        if product & _ENDED:
+            return _ENDED if not product & self._more else -1
+        if product & _GOES_ON and product & self._more != _GOES_ON:
+            product ^= _GOES_ON
+        return product
 
     def _absorbed(self, products: Collection[int]) -> tuple[int, ...]:
         """The products that contain no other, in a fixed order."""

@@ -130,6 +130,11 @@ _HINTS: Final = {
 }
 _QUOTE_IT = "write a name that is not a plain word in quotes"
 
+_SMALL: Final = {
+    **dict.fromkeys("fgxn", "the operators F, G, X and N are capital letters"),
+    **dict.fromkeys("urw", "the operators U, R and W are capital letters"),
+}
+
 _SIGNS = "∧∨¬⊻⊕→↔⊤⊥"
 _TOKEN = re.compile(
     rf"""\s*+(
@@ -282,7 +287,8 @@ def _misplaced(
         place = f"after {before}" if previous else "first"
         reason = f"expected a task name {place}, found {found}"
     else:
-        reason = f"expected an operator such as & or | between {before} and {found}; {_QUOTE_IT}"
+        hint = _SMALL.get(previous) or _SMALL.get(token) or _QUOTE_IT
+        reason = f"expected an operator such as & or | between {before} and {found}; {hint}"
     return ExpressionError(reason, text, position)
 
 
