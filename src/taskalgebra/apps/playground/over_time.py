@@ -36,14 +36,7 @@ def answer(
         RefusedError: the automaton is too large, or the formula can never be satisfied.
     """
     cells = Cells(document.map)
-    try:
-        found = labelled(formula, skills.tasks, skills.space)
-        _check_size(found, cells)
-        ways = Ways.of(skills.family, skills.env)
-        plan = planned(formula, skills.tasks, skills.family, ways, found)
-    except ValueError as error:  # an ExpressionError is one
-        raise RefusedError(str(error), "expression") from None
-    agent = TemporalAgent(skills, formula, plan)
+    agent = _agent(skills, formula, cells)
     automaton, certificate = agent.automaton, agent.certificate()
     start = int(automaton.start)
     shown = [_state(agent, u, cells) for u in np.flatnonzero(automaton.running).tolist()]
@@ -66,30 +59,43 @@ def answer(
             "svg": automaton.svg(),
         },
         "states": shown,
-        "optimum": cells.values(plan.product.values()[start]),
+        "optimum": cells.values(agent.plan.product.values()[start]),
         "impossible": _impossible(agent, first, cells),
         "optimal": certificate.optimal,
         "certificate": certificate.method,
-        "rewards": {"step": document.step_reward, "success": plan.success},
+        "rewards": {"step": document.step_reward, "success": agent.plan.success},
         "range": ends(known) if np.isfinite(known).any() else None,
         "notes": [_lost(lost, cells.n_free)] if lost else [],
     }
     return found_answer, _calls(text)
 
 
-def _check_size(found: Labelled, cells: Cells) -> None:
-    n = found.automaton.n_states
+def _agent(skills: ta.Skills, formula: ta.Expression, cells: Cells) -> TemporalAgent:
+    """The agent for a formula whose automaton is small enough."""
+    try:
+        found = labelled(formula, skills.tasks, skills.space)
+    except ta.ExpressionError as error:
+        raise _refused(error.reason.partition(";")[0]) from None
+    n, running = found.automaton.n_states, int(found.automaton.running.sum())
     if n > MAX_STATES:
-        raise ValueError(
+        raise _refused(
             f"the automaton of this formula has {n:,} states, and the playground shows up to "
-            f"{MAX_STATES}; write a shorter formula"
+            f"{MAX_STATES}"
         )
-    running = int(found.automaton.running.sum())
     if running * cells.n > MAX_PAIRS:
-        raise ValueError(
-            f"{cells.n:,} cells times {running} states of the automaton exceed {MAX_PAIRS:,}; "
-            f"write a shorter formula, or draw a smaller map"
-        )
+        pairs = f"{cells.n:,} cells times {running} states of the automaton"
+        raise _refused(f"{pairs} exceed {MAX_PAIRS:,}", ", or draw a smaller map")
+    ways = Ways.of(skills.family, skills.env)
+    try:
+        plan = planned(formula, skills.tasks, skills.family, ways, found)
+    except ValueError as error:
+        reason = str(error).removeprefix(str(formula))  # which may be long
+        raise RefusedError(f"this formula {reason.strip()}", "expression") from None
+    return TemporalAgent(skills, formula, plan)
+
+
+def _refused(what: str, more: str = "") -> RefusedError:
+    return RefusedError(f"{what}; write a shorter formula{more}", "expression")
 
 
 def _lost(n: int, n_free: int) -> str:
@@ -108,7 +114,7 @@ def _state(agent: TemporalAgent, u: int, cells: Cells) -> dict[str, Any]:
         "values": on_map,
         "actions": cells.choices(actions, on_map),
         "goals": [MARKS[sign] for sign in agent.signs(u)],
-        "after_goal": after.at_goal[u],
+        "after_goal": after.at_goal[u].tolist(),
         "after_none": int(after.at_none[u]),
     }
 

@@ -8,8 +8,6 @@ import taskalgebra as ta
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.logic.text import token_end
 
-_ADVICE = "A formula over time may name goals, such as F goal."
-
 
 def is_over_time(text: str) -> bool:
     """Whether a text is a formula over time, whatever its names are."""
@@ -37,7 +35,7 @@ def read_task(text: str, tasks: Collection[str], goals: Collection[str]) -> ta.E
         if expression.temporal:
             return expression
         names_goals = True
-    raise _refused(first, text, _ADVICE if names_goals else "")
+    raise _refused(first, text, names_goal=names_goals)
 
 
 def _kind(text: str) -> bool | None:
@@ -48,6 +46,7 @@ def _kind(text: str) -> bool | None:
         return None
 
 
-def _refused(error: ta.ExpressionError, text: str, advice: str = "") -> RefusedError:
-    span = error.position, token_end(text, error.position)
-    return RefusedError(f"{error.reason} {advice}".rstrip(), "expression", span=span)
+def _refused(error: ta.ExpressionError, text: str, *, names_goal: bool = False) -> RefusedError:
+    start, end = error.position, token_end(text, error.position)
+    advice = f" This is a goal: write F {text[start:end]}." if names_goal else ""
+    return RefusedError(error.reason + advice, "expression", span=(start, end))

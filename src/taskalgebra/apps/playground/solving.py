@@ -12,7 +12,6 @@ import gc
 import time
 from collections import OrderedDict
 from threading import Lock
-
 from typing import Any
 
 import numpy as np
