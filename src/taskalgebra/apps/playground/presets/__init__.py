@@ -52,13 +52,14 @@ def presets() -> list[dict[str, Any]]:
         },
         {
             "id": "office",
-            "title": "Coffee before the office",
+            "title": "Office",
             "expression": "coffee then office & avoid decoration",
             "examples": [
                 "coffee then office",
-                "F mail & F coffee & avoid decoration",
-                "A then B then C then D & avoid decoration",
-                "F office & (!office until coffee)",
+                "F coffee & F mail",
+                "coffee | mail",
+                "A then B then C then D",
+                "(coffee | mail) then office",
             ],
             "world": _office(),
         },
