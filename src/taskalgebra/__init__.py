@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.labels import GoalLabel as GoalLabel
     from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
     from taskalgebra.envs.letter_world import RandomLetterWorld as RandomLetterWorld
     from taskalgebra.envs.map_file import from_file as from_file
@@ -97,6 +98,7 @@ _HOME = {
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.labels": ("GoalLabel",),
     "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
     "envs.map_file": ("from_file",),
     "envs.office": ("Office",),

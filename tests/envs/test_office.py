@@ -28,7 +28,7 @@ VARIANTS = {
     "trap": {"trap": True},
     "visits": {"visits": True},
     "both": {"trap": True, "visits": True},
-    "slips": {"slip_probability": 0.1, "r_universal": 4.0},
+    "slips": {"slip_probability": 0.1},
 }
 
 
@@ -199,6 +199,13 @@ def test_the_map_of_a_world_that_counts_shows_the_first_visits():
     for env in (counts, plain):
         env.reset(options={"state": 0})
     assert counts.render() == plain.render()
+
+
+def test_every_goal_is_worth_the_way():
+    assert Office(r_universal="auto").space.r_universal.max() == pytest.approx(3.2)
+    for options in ({}, {"trap": True}, {"visits": True}):
+        world = Office(**options)
+        assert world.space.check(world.tasks)["wanted goals are worth the way"].holds
 
 
 def test_long_needs_visits():

@@ -398,3 +398,18 @@ def test_equivalence_is_refused_when_it_would_take_too_long() -> None:
     assert many.equivalent(parse(str(many)))  # the same tree
     with pytest.raises(ExpressionError, match="states"):
         parse("F(a & " + "X " * 30 + "b)").equivalent(A)
+
+
+def test_names_are_checked_in_any_formula() -> None:
+    tree = parse("F(coffee & 'F' U office)")
+    tree.check_names(["F", "coffee", "office"])
+    for known, position in (
+        (["coffee", "F"], 17),
+        (["F", "office"], 2),
+        (["coffee", "office"], 11),
+    ):
+        with pytest.raises(ExpressionError, match="unknown task") as caught:
+            tree.check_names(known)
+        assert (caught.value.text, caught.value.position) == (str(tree), position)
+    with pytest.raises(TypeError, match="an operand must be an Expression, got 'F a'"):
+        tree.equivalent("F a")  # type: ignore[arg-type]

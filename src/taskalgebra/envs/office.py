@@ -47,6 +47,7 @@ PLACES: dict[str, Cell | list[Cell]] = {
     "decoration": [(2, 6), (2, 10), (6, 2), (6, 14), (10, 6), (10, 10)],
 }
 TRAP: Cell = (9, 11)
+PAYS = 4.0  # more than the longest way to a goal costs, 31 steps of 0.1
 SUPPLY = {"mail": ("mail_left", 2), "office": ("people", 4)}
 """How many visits find some mail left, and people in the office."""
 
@@ -90,8 +91,8 @@ class Office(FiniteEnv):
             the mail in an episode, `people` at the first 4 to the office.  States and goals then
             also count visits, each goal those before it: `"coffee 1 (mail 2, office 0)"`.
         step_reward: r_{s,a} of every step.
-        r_universal: r_U, the reward of a desired goal; "auto" makes every goal worth the way (see
-            `TaskSpace`).
+        r_universal: r_U, the reward of a desired goal, by default more than the longest way costs;
+            or "auto" (see `TaskSpace`).
         slip_probability: how often a move goes to one of the other three directions.
         task: the task that `step` pays for: a `Task`, a name or an expression; by default every
             goal is desired.
@@ -104,7 +105,7 @@ class Office(FiniteEnv):
         trap: bool = False,
         visits: bool = False,
         step_reward: float = -0.1,
-        r_universal: float | Literal["auto"] = "auto",
+        r_universal: float | Literal["auto"] = PAYS,
         slip_probability: float = 0.0,
         task: Task | Expression | str | None = None,
         render_mode: str | None = None,

@@ -14,6 +14,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from taskalgebra.envs import minigrid_state
 from taskalgebra.envs.labelled import Rules
+from taskalgebra.envs.labels import GoalLabel
 from taskalgebra.validation import takes
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -28,6 +29,7 @@ class Outcome(NamedTuple):
     saved: Any  # to go on from there
     goal: int  # that was reached, or −1
     paid: float
+    ended: bool = False  # whether the environment itself cannot go on
 
 
 class Simulator(ABC):
@@ -68,7 +70,10 @@ class Simulator(ABC):
             paid = rules.step_reward
         elif goal != NO_GOAL:
             paid = 0.0  # what the environment pays at an end is for a task of its own
-        return Outcome(*self._here(env, observation), goal, paid)
+        ended = bool(terminated) and not (
+            isinstance(rules.label, GoalLabel) and rules.label.goes_on(observation)
+        )
+        return Outcome(*self._here(env, observation), goal, paid, ended)
 
     @abstractmethod
     def _at(self, saved: Any) -> gym.Env[Any, Any]:

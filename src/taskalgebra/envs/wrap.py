@@ -26,8 +26,17 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules, copy_of
-from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among, in_order
+from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
+from taskalgebra.envs.labels import (
+    Among,
+    GoalLabel,
+    Goals,
+    Label,
+    goal_name,
+    goals_among,
+    in_order,
+)
+from taskalgebra.envs.of_vector import OneOfVector, copy_of
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
@@ -62,13 +71,14 @@ def wrap(
     Args:
         env: a registered name, a spec, an environment, which is made again from its spec or else
             copied, a function that makes one, or a function of n that makes a vector environment.
+            Copies that are not in this process (`AsyncVectorEnv`) cannot be looked at by the label.
         goals: the label, `goals(observation, info, env)`, asked after every step with the
             environment's own observation, and `env` unwrapped: the name of the goal just reached,
             its predicates, such as `{"colour": "red", "big": True}`, or None.  Where it gives a
             goal, the episode ends there.
         among: all goals: their names, or `{predicate: values}`, each combination of which is a
-            goal.  By default `goals.among`, if the label has it, else what is found by acting at
-            random for a while.
+            goal.  By default those of a `GoalLabel`, else what is found by acting at random for a
+            while.
         tasks: the named tasks, `{name: goals}`; by default those that follow from predicates: one
             for each word, each truth value and each number.  Without predicates, one per goal.
         elsewhere: the name of a goal that stands for all ends of episodes at which the label gives
@@ -99,7 +109,7 @@ def wrap(
         raise TypeError(
             f"the label must take (observation, info, env); it takes {signature(goals)}"
         )
-    given = among if among is not None else getattr(goals, "among", None)
+    given = goals.among if among is None and isinstance(goals, GoalLabel) else among
     origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
@@ -109,9 +119,9 @@ def wrap(
         hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
-            found = _found(one, goals, hands.own, hold, limit)
-            given = found
-        known = goals_among(given, found=among is None and not hasattr(goals, "among"))
+            known = goals_among(_found(one, goals, hands.own, hold, limit), found=True)
+        else:
+            known = goals_among(given)
         cost = _cost(one, goals, hands.own, step_reward, limit, hold)
     finally:
         one.close()
@@ -134,7 +144,7 @@ def wrap(
     return Wrapped(
         origin,
         rules,
-        tasks=tasks or known.base_tasks(len(known.names) - (elsewhere is not None)),
+        tasks=known.base_tasks() if tasks is None else _checked(tasks, known),
         features=_features(known, shown),
         r_universal=r_universal,
         r_empty=r_empty,
@@ -244,7 +254,9 @@ def _limit(env: gym.Env[Any, Any], given: int | None) -> int:
     if given is not None:
         return count(given, "max_episode_steps")
     own = None if env.spec is None else env.spec.max_episode_steps
-    return int(own or getattr(env.unwrapped, "max_steps", None) or LEARNING_STEPS)
+    if own is None and not isinstance(env, OneOfVector):
+        own = getattr(env.unwrapped, "max_steps", None)
+    return int(own or LEARNING_STEPS)
 
 
 def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: int) -> Any:
@@ -279,10 +291,29 @@ def _found(
             break
     if not found:
         raise ValueError(
-            f"the label gave no goal in {MANY:,} random steps; see that it can, or name the goals: "
-            f"wrap(..., among=[...])"
+            f"the label gave no goal in {MANY:,} random steps; see that it can. If chance does not "
+            f"find the goals, name them: wrap(..., among=['left hill', 'right hill']), or by "
+            f"predicates: among={{'colour': ['red', 'blue']}}"
         )
     return [found[name] for name in sorted(found)]
+
+
+def _checked(tasks: Any, known: Goals) -> Any:
+    """The tasks that were given; goals that chance did not find are said to be such."""
+    if isinstance(tasks, Mapping) and not tasks:
+        raise ValueError(
+            "tasks is empty; give {name: goals}, or leave it out for those that follow from the "
+            "label"
+        )
+    if known.found and isinstance(tasks, Mapping):
+        for name, wanted in tasks.items():
+            for goal in wanted if isinstance(wanted, list | tuple | set) else ():
+                if isinstance(goal, str) and goal not in known.names:
+                    raise ValueError(
+                        f"task {name!r} wants {goal!r}, but the goals found by acting at random "
+                        f"are {listed(known.names)}; name all goals: {known.with_more(goal)}"
+                    )
+    return tasks
 
 
 def _cost(

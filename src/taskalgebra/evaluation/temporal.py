@@ -17,7 +17,7 @@ from taskalgebra.evaluation.record import Episodes, Evaluation, figures
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.planning.temporal import FormulaPolicy
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.theory.goal_env import checked_rewards
+from taskalgebra.theory.goal_env import GoalEnv, checked_rewards
 from taskalgebra.validation import count
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -110,6 +110,50 @@ def _wave(
     unknown = np.full(n_counted, np.nan)
     found = Episodes(returns[counted], steps[counted], ends[counted], unknown)
     return found, satisfied[counted], violations
+
+
+def play_real(
+    world: GoalEnv,
+    env: Any,
+    policy: FormulaPolicy,
+    *,
+    episodes: int,
+    max_steps: int,
+    seed: int,
+) -> Evaluation:
+    """Play episodes in somebody's environment, one at a time; returns are its own.
+
+    Args:
+        world: the goal environment that was made from it, which knows the goals that are entered.
+        env: the environment.
+        policy: what acts.
+        episodes: the number of episodes.
+        max_steps: an episode is cut off after this many steps.
+        seed: of the episodes.
+    """
+    automaton = policy.labelled.automaton
+    n = count(episodes, "episodes", most=MOST_EPISODES)
+    returns, steps = np.zeros(n), np.zeros(n, np.int64)
+    ends = np.full(n, NO_GOAL, np.int64)
+    for i in range(n):
+        observation, info = env.reset(seed=world.episode_seed(seed + i))
+        policy.reset(np.ones(1, np.bool_))
+        for _ in range(count(max_steps, "max_steps")):
+            action = world.own_actions(policy.act(world.see(observation, env)))
+            observation, reward, terminated, truncated, info = env.step(action)
+            returns[i] += float(reward)
+            steps[i] += 1
+            policy.observe(np.array([world.entered(observation, info, env)]))
+            u = int(policy.states[0])
+            if automaton.accepting[u] or automaton.dead[u] or terminated:
+                ends[i] = u
+            if ends[i] != NO_GOAL or truncated:
+                break
+    ended = ends != NO_GOAL
+    unknown = np.full(n, np.nan)
+    return figures(
+        Episodes(returns, steps, ends, unknown), ended, ended & automaton.accepting[ends]
+    )
 
 
 def goals_entered(infos: Mapping[str, Any], num_envs: int) -> LongArray:

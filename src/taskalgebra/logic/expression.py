@@ -1,4 +1,4 @@
-"""Boolean formulas over task names, as immutable trees.
+"""Formulas over task names, as immutable trees; the temporal operators are in `logic.temporal`.
 
     >>> formula = Name("top") ^ Name("left")
     >>> formula.evaluate({"top": 0b0011, "left": 0b0101})
@@ -8,7 +8,8 @@
 
 `evaluate` uses only the operators `&  |  ~  ^` of the named elements, so one tree serves truth
 values, sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` their
-meaning (`logic.truth`).  `logic.formulas` makes formulas from text and from truth tables.
+meaning: truth tables (`logic.truth`), or the traces that satisfy a temporal formula
+(`logic.progression`).  `logic.formulas` makes formulas from text and from truth tables.
 
 No method recurses, and each takes time linear in the number of distinct subtrees (printing: in the
 length of the text).
@@ -25,7 +26,7 @@ from taskalgebra.logic.progression import same_traces
 from taskalgebra.logic.rewriting import shortened
 from taskalgebra.logic.steps import BOOLEAN, Step, names_of, operand_places, run, steps
 from taskalgebra.logic.sum_of_products import Cube, sum_of_products
-from taskalgebra.logic.text import ExpressionError, quote, unknown_name
+from taskalgebra.logic.text import ExpressionError, quote, quote_operand, unknown_name
 from taskalgebra.logic.tree import Tree, wrapped, written
 from taskalgebra.logic.truth import CanonicalForm, canonical_form, checked_names, truth_table
 
@@ -97,7 +98,7 @@ class Expression(Tree, BooleanElement):
         for kind, content, _ in todo:
             if kind == "constant" and (universal if content else empty) is None:
                 word, bound = ("true", "universal") if content else ("false", "empty")
-                raise self._error_at(word, f"to evaluate {word}, pass {bound}=…")
+                raise self._error_at(f"to evaluate {word}, pass {bound}=…", word)
         return run(todo, elements, cast(T, universal), cast(T, empty))
 
     def steps_over(self, names: Collection[str]) -> list[Step]:
@@ -109,10 +110,23 @@ class Expression(Tree, BooleanElement):
             ExpressionError: If the formula has another name, or is temporal.
         """
         todo = self._boolean_steps()
-        for kind, content, _ in todo:
-            if kind == "name" and content not in names:
-                raise self._error_at(quote(content), unknown_name(content, list(names)))
+        self.check_names(names, todo)
         return todo
+
+    def check_names(self, names: Collection[str], todo: Sequence[Step] | None = None) -> None:
+        """Refuse a formula, temporal or not, that has another name than these.
+
+        Args:
+            names: The names that may occur.
+            todo: The distinct subtrees, if they are known.
+
+        Raises:
+            ExpressionError: With the place of the other name.
+        """
+        for kind, content, _ in steps(self) if todo is None else todo:
+            if kind == "name" and content not in names:
+                reason = unknown_name(content, list(names))
+                raise self._error_at(reason, quote(content), quote_operand(content))
 
     def _boolean_steps(self) -> list[Step]:
         """The distinct subtrees, operands first, of a Boolean formula."""
@@ -121,21 +135,22 @@ class Expression(Tree, BooleanElement):
             if kind not in BOOLEAN:
                 sign = self._nodes[kind].sign
                 raise self._error_at(
-                    sign,
                     f"a formula with {sign} is about a trace of steps and has no truth table; "
                     "use automaton(…) for what it means",
+                    *(f"{sign} ", f"{sign}(", f" {sign} "),
                 )
         return todo
 
-    def _error_at(self, leaf: str, reason: str) -> ExpressionError:
-        """An error at the first occurrence of a name, a constant or an operator in the text."""
+    def _error_at(self, reason: str, *written_as: str) -> ExpressionError:
+        """An error at the first name, constant or operator that is written in one of these ways."""
         position = 0
         if self._length <= _MESSAGE_TEXT:
             for piece in written(self):
-                if piece == leaf or piece.strip() == leaf:
-                    return ExpressionError(reason, str(self), position + piece.find(leaf))
+                if piece in written_as:
+                    blanks = len(piece) - len(piece.lstrip())
+                    return ExpressionError(reason, str(self), position + blanks)
                 position += len(piece)
-        return ExpressionError(reason, leaf, 0)
+        return ExpressionError(reason, written_as[0], 0)
 
     def truth_table(self, names: Sequence[str] | None = None) -> int:
         """The values under all assignments, as the bits of an integer.
@@ -165,6 +180,8 @@ class Expression(Tree, BooleanElement):
         """
         if self == other:
             return True
+        if not isinstance(other, Expression):
+            raise not_expressions(other)
         one, two = steps(self), steps(other)
         if all(kind in BOOLEAN for kind, _, _ in (*one, *two)):
             return Xor(self, other).truth_table() == 0

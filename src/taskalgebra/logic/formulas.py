@@ -8,17 +8,35 @@ The operators, from the tightest to the loosest:
 
 | written    | also                  | means        | several in a row |
 |------------|-----------------------|--------------|------------------|
-| `~a`       | `not a`  `¬a`         | not          |                  |
+| `~a`       | `!a`  `not a`  `¬a`   | not          |                  |
 | `a & b`    | `a and b`  `a ∧ b`    | and          | left to right    |
 | `a nand b` |                       | `~(a & b)`   | together with &  |
 | `a ^ b`    | `a xor b`  `⊻`  `⊕`   | exclusive or | left to right    |
 | `a \| b`   | `a or b`  `a ∨ b`     | or           | left to right    |
 | `a nor b`  |                       | `~(a \| b)`  | together with \| |
-| `a -> b`   | `a implies b`  `→`    | `~a \| b`    | right to left    |
-| `a <-> b`  | `a iff b`  `↔`        | `~(a ^ b)`   | left to right    |
+| `a -> b`   | `=>`  `→`  `implies`  | `~a \| b`    | right to left    |
+| `a <-> b`  | `<=>`  `↔`  `iff`     | `~(a ^ b)`   | left to right    |
 
 `true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in upper
 or lower case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
+
+Temporal operators speak of a non-empty finite trace of steps, from a step on.  Those with one
+operand bind like `~`; those with two bind more tightly than `&`, and several in a row group from
+right to left.
+
+| written    | also           | means                                                          |
+|------------|----------------|----------------------------------------------------------------|
+| `F a`      | `eventually a` | a at this step or a later one                                  |
+| `G a`      | `always a`     | a at this step and all later ones                              |
+| `X a`      | `next a`       | there is a next step, and a there                              |
+| `N a`      | `weaknext a`   | a at the next step, if there is one                            |
+|            | `avoid a`      | `G ~a`                                                         |
+| `a U b`    | `a until b`    | b at this step or a later one, and a at all steps before       |
+| `a R b`    | `a release b`  | b up to and including the first step with a, or to the end     |
+| `a W b`    | `a unless b`   | `a U b \| G a`                                                 |
+|            | `a then b`     | `F(a & X F b)`: a, and b at a later step                       |
+
+These words are not reserved: where a plain formula may have a name, they are names (`logic.text`).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def minimal(
 
 def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The states, numbered so that those that no trace tells apart share a number, `[U]`."""
-    columns = _distinct(np.ascontiguousarray(delta.T))
+    columns = _distinct(delta.T)
     needed = delta[:, np.unique(columns, return_index=True)[1]]
     before = _Before(needed)
     found = np.zeros(len(delta), np.int32)
@@ -44,9 +44,7 @@ def classes(delta: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[n
     todo = np.arange(len(delta)) if changed else np.empty(0, np.int64)
     while len(todo):
         parts: dict[int, dict[bytes, list[int]]] = {}
-        for state, row in zip(
-            todo.tolist(), np.ascontiguousarray(found[needed[todo]]), strict=True
-        ):
+        for state, row in zip(todo.tolist(), found[needed[todo]], strict=True):
             parts.setdefault(int(found[state]), {}).setdefault(row.tobytes(), []).append(state)
         changed = []
         for number, groups in parts.items():
@@ -75,31 +73,26 @@ def _split(
     members: list[set[int]],
     found: NDArray[np.int32],
 ) -> list[int]:
-    """Split a class into groups and the rest; the states that get a new number."""
-    parts = [set(map(int, group)) for group in groups if len(group)]
+    """Split a class into groups and the rest; the states that get a new number.
+
+    All get one but the largest part; the rest is looked at only if it is smaller than another.
+    """
+    parts = sorted((set(map(int, group)) for group in groups if len(group)), key=len)
     rest = len(members[number]) - sum(map(len, parts))
-    if rest:
-        largest = max(map(len, parts))
-        parts.append(members[number].difference(*parts) if rest < largest else set())
-    keeps = (
-        len(parts) - 1
-        if rest and not parts[-1]
-        else max(range(len(parts)), key=lambda i: len(parts[i]))
-    )
+    if rest < len(parts[-1]):
+        parts[-1:] = [members[number].difference(*parts)] if rest else []
     changed: list[int] = []
-    for i, part in enumerate(parts):
-        if i != keeps:
-            members[number] -= part
-            found[list(part)] = len(members)
-            members.append(part)
-            changed += part
+    for part in parts:
+        members[number] -= part
+        found[list(part)] = len(members)
+        members.append(part)
+        changed += part
     return changed
 
 
 def _distinct(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     """The rows, numbered so that equal ones share a number."""
     numbers: dict[bytes, int] = {}
-    rows = np.ascontiguousarray(rows)
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int32)
 
 

@@ -31,7 +31,8 @@ class _TemporalUnary(_Temporal):
     def __init__(self, operand: Expression) -> None:
         """Make the node."""
         try:
-            length = 2 + _beside(operand, operand._level < self._level) - (operand._level < 5)
+            wrap = operand._level < self._level
+            length = 2 - wrap + _beside(operand, wrap)  # a parenthesis needs no blank
             key = hash((self.kind, operand._hash))
         except AttributeError:
             raise not_expressions(operand) from None
@@ -44,7 +45,9 @@ class _TemporalUnary(_Temporal):
 
     def _pieces(self) -> tuple[str | Tree, ...]:
         operand = _quoted(self.operand, self._level)
-        return (self.sign, *operand) if len(operand) > 1 else (self.sign + " ", *operand)
+        if len(operand) > 1:  # in parentheses
+            return (self.sign + "(", *operand[1:])
+        return (self.sign + " ", *operand)
 
 
 class _TemporalBinary(_Temporal):

@@ -133,16 +133,19 @@ class Writer:
         written = []
         for one, turned in ((cubes, False), (negated, True)):
             inner, outer = ("or", "and") if turned else ("and", "or")
-            parts = [
-                self._joined(
-                    inner,
-                    (self._done["atom", a, sign != turned] for a, sign in literals_of(cube, atoms)),
-                    not turned,
-                )
-                for cube in one
-            ]
-            written.append(self._joined(outer, parts, turned))
+            parts = []
+            for cube in one:
+                literals = sorted(literals_of(cube, atoms), key=self._names_first)
+                places = [self._done["atom", atom, sign != turned] for atom, sign in literals]
+                later = max(map(self._names_first, literals), default=(False, 0))[0]
+                parts.append((later, self._joined(inner, places, not turned)))
+            parts.sort(key=lambda part: part[0])
+            written.append(self._joined(outer, (place for _, place in parts), turned))
         return self._shortest(*written)
+
+    def _names_first(self, literal: tuple[int, bool]) -> tuple[bool, int]:
+        """The order of literals: names, then temporal formulas."""
+        return self._layers.atoms[literal[0]][0] != "name", literal[0]
 
     def _joined(self, kind: str, places: Iterable[int], empty: bool) -> int:
         """Several steps under one operator; of none, a constant."""

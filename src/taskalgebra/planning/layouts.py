@@ -30,7 +30,13 @@ class LayoutPolicy(FormulaPolicy):
     """Plans the small graph of an episode when it begins, then acts as in a fixed layout."""
 
     def __init__(
-        self, labelled: Labelled, reach: Reach, standing: Standing, success: float, scale: float
+        self,
+        labelled: Labelled,
+        reach: Reach,
+        standing: Standing,
+        success: float,
+        scale: float,
+        entry: Array | None = None,
     ) -> None:
         """Take the returns to goals, and what is seen on goals.
 
@@ -45,6 +51,7 @@ class LayoutPolicy(FormulaPolicy):
         super().__init__(labelled)
         self.observation_ndim = reach.observation_ndim
         self._reach, self._standing, self._success, self._scale = reach, standing, success, scale
+        self._entry = entry
         self._begins: BoolArray = np.ones(1, np.bool_)
         self._rewards: Array = np.empty((1, 0, 0))  # [B, U, G]
 
@@ -95,7 +102,11 @@ class LayoutPolicy(FormulaPolicy):
         between = np.minimum(between, 0.0).reshape(n, n_goals, n_goals)
         return np.stack(
             [
-                goal_rewards(values_to_come(each, self.labelled, self._success), self.labelled)
+                goal_rewards(
+                    values_to_come(each, self.labelled, self._success, self._entry),
+                    self.labelled,
+                    self._entry,
+                )
                 for each in between
             ]
         )

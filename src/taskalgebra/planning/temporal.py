@@ -42,7 +42,6 @@ from taskalgebra.theory.table_reach import TableReach
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.finite import NO_GOAL
 
-
 SMALL_TABLE = 2**20
 """Entries of Q̄ up to which the values of a state of the automaton are a table of their own."""
 

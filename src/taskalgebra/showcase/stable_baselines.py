@@ -6,7 +6,6 @@ at the start of each episode, by somebody who knows the map.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
@@ -21,6 +20,7 @@ from taskalgebra.arrays import BoolArray
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.showcase.goal_worlds import WALL_TOP, Grid, Point
 from taskalgebra.showcase.record import Judged, World
+from taskalgebra.showcase.search import fewest_steps
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.policy import Policy
@@ -211,21 +211,20 @@ class Told(Policy):
 
 
 def through_grid(at: Any, cell: Place, closed: set[Place]) -> float:
-    """Steps on the shortest way through the grid, past closed cells; breadth first."""
+    """Steps on the shortest way through the grid, past closed cells."""
     world = Grid()
-    first = [round(float(x)) for x in (np.asarray(at) + 1) * (world.size - 1) / 2]
-    start = (first[0], first[1])
-    seen, queue = {start: 0}, deque([start])
-    while queue:
-        here = queue.popleft()
-        if here == cell:
-            return seen[here]
-        for move in world.MOVES:
-            to = (here[0] + move[0], here[1] + move[1])
-            if world.is_free(*to) and to not in seen and (to not in closed or to == cell):
-                seen[to] = seen[here] + 1
-                queue.append(to)
-    return float("inf")
+    row, column = (round(float(x)) for x in (np.asarray(at) + 1) * (world.size - 1) / 2)
+
+    def after(here: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        for down, right in world.MOVES:
+            if world.is_free(here[0] + down, here[1] + right):
+                yield here[0] + down, here[1] + right
+
+    def ends(here: tuple[int, int]) -> bool | None:
+        return True if here == cell else False if here in closed else None
+
+    steps = fewest_steps((row, column), after, ends, at_once=True)
+    return float("inf") if steps is None else steps
 
 
 def round_the_wall(at: Any, place: Place, _: set[Place]) -> float:

@@ -65,6 +65,13 @@ _ALL = (
         {"n_goals": 40},
     ),
     Entry(
+        "office",
+        "Office: coffee, mail and decorations, for tasks over time",
+        14,
+        ("A", "B", "C", "D", "coffee", "mail", "office", "decoration"),
+        "Office",
+    ),
+    Entry(
         "boxman", "the video game, as in the paper (Section 5)", 6, _KINDS, "Boxman", {}, _RECIPES
     ),
     Entry(

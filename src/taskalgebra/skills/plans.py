@@ -61,19 +61,27 @@ class Ways:
     reach: Reach
     between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
     standing: Standing | None = None  # what is seen there, where every episode has its layout
+    entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
         reach, space = family.to_goals(), family.space
         if env is not None and type(env).standing_in is not GoalEnv.standing_in:
-            return cls(reach, None, env.standing_in)
+            return cls(reach, None, env.standing_in, _entry(env))
         standing = _standing(space, env)
         returns = np.asarray(reach.returns(standing), np.float64)
         between: Array = returns.max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        return cls(reach, between)
+        return cls(reach, between, entry=_entry(env))
+
+
+def _entry(env: GoalEnv | None) -> Array | None:
+    """[G], what entering a goal pays, where the returns to goals leave that out."""
+    if env is None or not env.entry_reward:
+        return None
+    return np.full(env.space.n_goals, float(env.entry_reward))
 
 
 def _standing(space: TaskSpace, env: GoalEnv | None) -> Any:
@@ -128,9 +136,12 @@ class Plan:
             return PlannedPolicy(self.labelled, self.table, self.product.values())
         if self.rewards is not None:
             return ComposedPolicy(self.labelled, self.family, self.ways.reach, self.rewards)
-        assert self.ways.standing is not None
         scale = self.family.space.reward_scale
-        return LayoutPolicy(self.labelled, self.ways.reach, self.ways.standing, self.success, scale)
+        ways = self.ways
+        assert ways.standing is not None
+        return LayoutPolicy(
+            self.labelled, ways.reach, ways.standing, self.success, scale, ways.entry
+        )
 
     @cached_property
     def product(self) -> Product:
@@ -174,7 +185,8 @@ def planned(
         certificate = Certificate(tuple(findings), "composed from the returns to goals")
         if ways.between is None:
             return Plan(found, certificate, ways, success, family)
-        rewards = goal_rewards(values_to_come(ways.between, found, success), found)
+        to_come = values_to_come(ways.between, found, success, ways.entry)
+        rewards = goal_rewards(to_come, found, ways.entry)
         return Plan(found, certificate, ways, success, family, rewards)
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
@@ -198,8 +210,9 @@ def sparing(
         mdp = family.space.mdp
         ahead = float(mdp.step_reward.min()) * mdp.n_states
     toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
+    paid = toll if ways.entry is None else toll + ways.entry
     success = float(family.space.r_universal.max())
-    rewards = goal_rewards(values_to_come(ways.between, found, success, toll), found, toll)
+    rewards = goal_rewards(values_to_come(ways.between, found, success, paid), found, paid)
     certificate = Certificate(
         tuple(_findings(found, family)),
         "composed from the returns to goals: fewest violations, then fewest steps",

@@ -106,12 +106,12 @@ class Skills(Mapping[str, Agent]):
         every = np.ones(self.space.n_goals, np.bool_)
         avoided = wrong.evaluate(names, universal=every, empty=~every)
         formula = Eventually(wanted)
-        plan = sparing(formula, avoided, self._tasks, self.family, self._between)
+        plan = sparing(formula, avoided, self._named, self.family, self._between)
         return TemporalAgent(self, formula, plan)
 
     def _boolean(self, key: str | Expression) -> Expression:
         """A Boolean expression over base tasks and goals."""
-        names = {**self._tasks, **dict.fromkeys(self.space.goal_names)}
+        names = {**self._named, **dict.fromkeys(self.space.goal_names)}
         found = parse(key, names) if isinstance(key, str) else key
         if found.temporal:
             raise ValueError(f"{found} is a formula over time; expected a Boolean expression")
@@ -119,10 +119,18 @@ class Skills(Mapping[str, Agent]):
 
     def _desired(self, name: str) -> BoolArray:
         """[G], the goals that a base task desires, or the goal of this name."""
-        if name in self._tasks:
-            return self._tasks[name].desired
+        if name in self._named:
+            return self._named[name].desired
         found: BoolArray = np.arange(self.space.n_goals) == self.space.world.goal_index(name)
         return found
+
+    @property
+    def _named(self) -> dict[str, Task]:
+        """Tasks by name that formulas over time may speak of: the environment's, too.
+
+        Where goals lead is known whatever base tasks were learned.
+        """
+        return {**({} if self.env is None else self.env.tasks), **self._tasks}
 
     @cached_property
     def _between(self) -> Ways:
@@ -132,7 +140,7 @@ class Skills(Mapping[str, Agent]):
         """How to act for a formula, kept for when it is asked for again."""
         plan = self._plans.get(formula)
         if plan is None:
-            plan = planned(formula, self._tasks, self.family, self._between)
+            plan = planned(formula, self._named, self.family, self._between)
             if len(self._plans) >= KEPT:
                 del self._plans[next(iter(self._plans))]
             self._plans[formula] = plan
@@ -177,7 +185,7 @@ class Skills(Mapping[str, Agent]):
         if isinstance(key, Task):
             return expression_of(key, self._tasks)
         if isinstance(key, str):
-            return parsed(key, self._tasks, self.space.goal_names)
+            return parsed(key, self._tasks, [*self._named, *self.space.goal_names])
         if isinstance(key, Expression):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,7 +21,7 @@ from taskalgebra.drawing.terminal import map_of_policy
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.evaluation.temporal import goals_entered, play_formula
+from taskalgebra.evaluation.temporal import goals_entered, play_formula, play_real
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
@@ -227,6 +228,43 @@ class TemporalAgent(BooleanElement):
             else ""
         )
         return replace(found, mean_steps=found.mean_steps - ended, note=note)
+
+    def play(
+        self,
+        env: gym.Env[Any, Any] | None = None,
+        *,
+        episodes: int = 10,
+        seed: int = 0,
+        max_steps: int | None = None,
+    ) -> Evaluation:
+        """Play episodes in a real environment, one that a world was made from.
+
+        An episode ends when the formula is satisfied or violated, or when the environment ends it.
+        Returns are what the environment itself pays.
+
+        Args:
+            env: the environment, with any wrappers; it is not closed.  By default one is made.
+            episodes: how many.
+            seed: equal seeds play equal episodes; an explored world has seeds of its own.
+            max_steps: an episode is cut off after this many steps.
+        """
+        world = self.skills.env
+        if world is None:
+            raise ValueError("these skills have no environment to play in; give one to load")
+        played = world.make() if env is None else env
+        limit = max_steps or world.max_episode_steps or MAX_EPISODE_STEPS
+        try:
+            return play_real(
+                world,
+                played,
+                self.plan.policy(),
+                episodes=episodes,
+                max_steps=limit,
+                seed=checked_seed(seed),
+            )
+        finally:
+            if env is None:
+                played.close()
 
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""

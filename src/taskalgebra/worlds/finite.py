@@ -45,7 +45,7 @@ class FiniteMDP:
     goals: IntArray  # [G], states
     goal_names: tuple[str, ...]
     action_names: tuple[str, ...]
-    starts: IntArray  # states in which episodes begin, all equally likely
+    starts: IntArray  # in which episodes begin, all equally likely; one may be there twice
     goal_reward: Array | None = None  # [G], terminal rewards of the world's own task, if it has one
     cells: LongArray | None = None  # [S, 2], row and column of each state on a map
     ends: IntArray | None = None  # [G], what the environment itself calls the state of each goal

@@ -113,7 +113,7 @@ def counting(mdp: FiniteMDP, counted: Counted) -> Visits:
         layers * n_live + place[after],
     )
     ends = np.cumsum(np.concatenate((np.tile(lengths, n_layers), np.ones(n_goals * n_actions))))
-    plain = np.concatenate((np.tile(live, n_layers), np.tile(mdp.goals, n_layers)))
+    plain: LongArray = np.concatenate((np.tile(live, n_layers), np.tile(mdp.goals, n_layers)))
     layer = np.concatenate([np.repeat(layers, n) for n in (n_live, mdp.n_goals)])
     said = [
         ", ".join(f"{name} {n}" for name, n in zip(counted, c, strict=True)) for c in counters.T
