@@ -27,7 +27,7 @@ def read_task(text: str, tasks: Collection[str], goals: Collection[str]) -> ta.E
     try:
         expression = ta.parse(text, [*tasks, *goals])
     except ta.ExpressionError as error:
-        over_time, names_goals = _kind(text), error.position > first.position
+        over_time, names_goals = _kind(text), error.position != first.position
         # Whose text is not finished, and names a goal, is writing a formula over time.
         if over_time or (over_time is None and names_goals):
             raise _refused(error, text) from None
