@@ -138,6 +138,12 @@ def test_why_not_says_where_steps_are_counted(skills):
     )
 
 
+def test_why_not_names_nothing_in_the_way_where_there_is_no_way_at_all():
+    world = ta.from_text("A.B#C", touch=True)
+    agent = ta.solve(ta.TaskSpace(world), {"a": ["A"]})["F C & G !B"]
+    assert agent.why_not(0) == "from cell (0, 0) there is no way to C"
+
+
 def test_why_not_names_what_is_wanted_and_what_is_in_the_way():
     corridor = ta.from_arrays(
         # cells 0 … 2, where 1 is a gate: entering it is a goal; goals 3 (gate), 4 (end)

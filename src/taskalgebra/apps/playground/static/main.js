@@ -22,7 +22,7 @@ import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { TOOLS, Tools } from "./tools.js";
 import { caption, episode, newsOf, standing, stepWords } from "./walk.js";
-import { EMPTY_ROOM, indexOf, isAnother, nColumns, nRows, nearestFree } from "./world.js";
+import { EMPTY_ROOM, indexOf, isAnotherPicture, nColumns, nRows, nearestFree } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
 /** An answer that takes longer, in milliseconds, is worth a word; until then the page is still. */
@@ -41,13 +41,6 @@ async function start() {
   }
   presets.push({ id: "empty", title: "Empty room", world: EMPTY_ROOM, expression: "a | b" });
   new Page(presets).open();
-}
-
-/** Whether a state shows another world or board than before. */
-function isAnotherPicture(state, before) {
-  if (state.mode !== before.mode) return true;
-  if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
-  return state.world !== before.world && isAnother(state.world, before.world);
 }
 
 class Page {
@@ -315,7 +308,13 @@ class Page {
   #caption(text) {
     byId("caption").textContent = text;
     clearTimeout(this.announcing);
-    this.announcing = setTimeout(() => (byId("announce").textContent = text), 700);
+    this.announcing = setTimeout(() => this.#announce(text), 700);
+  }
+
+  /** Tell screen readers something; what waits to be told is old. */
+  #announce(text) {
+    clearTimeout(this.announcing);
+    byId("announce").textContent = text;
   }
 
   #moved(taken) {
@@ -328,7 +327,7 @@ class Page {
     else this.map.showAgent(this.walk, taken);
     byId("readout").textContent = taken ? stepWords(this.store.state.world, this.walk, taken) : "";
     const news = taken ? newsOf(this.walk, taken) : "";
-    if (news) byId("announce").textContent = news;
+    if (news) this.#announce(news);
   }
 
   /** What was said about a step or a tool is over; what is under the pointer stays. */
@@ -338,7 +337,7 @@ class Page {
 
   #say(sentence) {
     byId("readout").textContent = sentence;
-    byId("announce").textContent = sentence;
+    this.#announce(sentence);
   }
 
   // ---- from the page to the state -------------------------------------------------------------
@@ -361,7 +360,7 @@ class Page {
     this.tools.choose(tool);
     byId("map").classList.toggle("paints", tool !== "agent");
     this.#draw();
-    byId("announce").textContent = `Tool: ${tool}`;
+    this.#announce(`Tool: ${tool}`);
     return true;
   }
 

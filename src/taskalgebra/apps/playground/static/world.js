@@ -156,9 +156,16 @@ export function alike(world) {
 }
 
 /** Whether a world is another one than before, rather than the same after an edit. */
-export function isAnother(world, before) {
+function isAnother(world, before) {
   const sized = nRows(world) === nRows(before) && nColumns(world) === nColumns(before);
   return !sized || !world.goals.some((goal) => before.goals.includes(goal));
+}
+
+/** Whether a state shows another world or board than before. */
+export function isAnotherPicture(state, before) {
+  if (state.mode !== before.mode) return true;
+  if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
+  return state.world !== before.world && isAnother(state.world, before.world);
 }
 
 /** Cut or extend the map at the right and at the bottom; goals that fall off are removed. */
