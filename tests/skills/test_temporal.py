@@ -133,6 +133,18 @@ def test_starts_from_which_it_cannot_be_done_are_left_out_and_counted():
     assert "state 1" in agent.why_not(1) and "west" in agent.why_not(1)
 
 
+def test_why_not_says_where_steps_are_counted(skills):
+    assert skills["X D"].why_not(0) == (
+        "from cell (0, 0) no way satisfies it: it also counts steps that enter no goal"
+    )
+
+
+def test_why_not_names_nothing_in_the_way_where_there_is_no_way_at_all():
+    world = ta.from_text("A.B#C", touch=True)
+    agent = ta.solve(ta.TaskSpace(world), {"a": ["A"]})["F C & G !B"]
+    assert agent.why_not(0) == "from cell (0, 0) there is no way to C"
+
+
 def test_why_not_names_what_is_wanted_and_what_is_in_the_way():
     corridor = ta.from_arrays(
         # cells 0 … 2, where 1 is a gate: entering it is a goal; goals 3 (gate), 4 (end)

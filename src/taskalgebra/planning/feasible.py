@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.automaton import Automaton, automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.text import ExpressionError, quote
@@ -73,6 +73,8 @@ def from_here(
         labelled: the automaton.
         goal_names: of the goals.
     """
+    if not labelled.automaton.stutters:
+        return f"from {place} no way satisfies it: it also counts steps that enter no goal"
     left = _steps_left(labelled)
     best, state, at, ways = np.inf, int(labelled.automaton.start), "", ahead
     seen: set[tuple[int, int]] = set()
@@ -90,11 +92,24 @@ def from_here(
                 queue.append((h, v))
     after = labelled.at_goal[state]
     needed = [goal_names[h] for h in np.flatnonzero(left[after] < best).tolist()]
-    closed = labelled.automaton.dead[after]
+    ahead_of = _through(ways, between)
+    if not ahead_of[left[after] < best].any():
+        return f"from {at} there is no way to {listed(needed, 4)}"
+    closed = labelled.automaton.dead[after] & ahead_of
     others = [goal_names[h] for h in np.flatnonzero(closed).tolist()]
     without = f" without entering {listed(others)}" if others else ""
-    alone = " first" if not others and (ways > -np.inf).any() else ""
+    alone = " first" if not others else ""
     return f"from {at} there is no way to {listed(needed, 4)}{alone}{without}"
+
+
+def _through(ways: Array, between: Array) -> BoolArray:
+    """[G], the goals to which a way leads, over whichever others."""
+    found: BoolArray = ways > -np.inf
+    while True:
+        more = found | (between[found] > -np.inf).any(axis=0)
+        if (more == found).all():
+            return found
+        found = more
 
 
 def _steps_left(labelled: Labelled) -> Array:

@@ -188,15 +188,28 @@ class Plan:
         return product(self.family.space, self.labelled, self.toll)
 
 
-def planned(formula: Expression, tasks: Mapping[str, Task], family: Family, ways: Ways) -> Plan:
+def planned(
+    formula: Expression,
+    tasks: Mapping[str, Task],
+    family: Family,
+    ways: Ways,
+    found: Labelled | None = None,
+) -> Plan:
     """How to act for a formula.
+
+    Args:
+        formula: over base tasks and goals.
+        tasks: the base tasks by name.
+        family: their values.
+        ways: the returns between goals.
+        found: the automaton of the formula, where it is made already.
 
     Raises:
         ExpressionError: the automaton is too large.
         ValueError: the formula cannot be satisfied, or not with these values.
     """
     space = family.space
-    found = labelled(formula, tasks, space)
+    found = labelled(formula, tasks, space) if found is None else found
     if not found.automaton.satisfiable:
         raise ValueError(never(formula, found, space.goal_names))
     success = float(space.r_universal.max())
