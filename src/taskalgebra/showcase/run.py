@@ -109,11 +109,7 @@ def run(
     """
     picked = chosen(names)
     for world in picked:
-        for extra in world.extras:
-            if find_spec(PACKAGES[extra]) is None:
-                raise ModuleNotFoundError(
-                    missing(f"the world {world.name}", PACKAGES[extra], extra)
-                )
+        require_extras(f"the world {world.name}", world.extras)
     directory = out / "results" / "worlds"
     for i, world in enumerate(picked):
         listener(Event(world.title, i / len(picked)))
@@ -124,6 +120,17 @@ def run(
         listener(Event(world.title, (i + 1) / len(picked), seconds=shown.seconds, kept=shown.kept))
         yield shown
     files.replace(directory / TABLE, table(directory).encode())
+
+
+def require_extras(what: str, extras: Sequence[str]) -> None:
+    """Refuse what needs an extra that is not installed.
+
+    Raises:
+        ModuleNotFoundError: the message says what to install.
+    """
+    for extra in extras:
+        if find_spec(PACKAGES[extra]) is None:
+            raise ModuleNotFoundError(missing(what, PACKAGES[extra], extra))
 
 
 def _run(world: World, quick: bool) -> Shown:
