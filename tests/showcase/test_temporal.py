@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import flat_oracle
 import taskalgebra as ta
 from taskalgebra.envs.letters import drawn
-from taskalgebra.showcase.temporal import letters, office
+from taskalgebra.showcase.temporal import flat, letters, office
 from taskalgebra.showcase.temporal.judge import NONE, Board, Episode, Reading, fewest, steps_of
 from taskalgebra.showcase.temporal.published import MOD, NOTHING_LEFT, PUBLISHED
 from taskalgebra.showcase.temporal.record import PLANNED, Entry, Measured, Published, summaries
@@ -152,6 +153,54 @@ def test_a_bar_may_allow_for_something():
     unknown = dict.fromkeys(("success", "best_success", "steps", "best_steps"), math.nan)
     assert scored.reaches(replace(row, **unknown, score=16.0, best_score=20.0, short=-1))
     assert not scored.reaches(replace(row, **unknown, score=15.9, best_score=20.0, short=-1))
+
+
+def test_where_the_best_is_not_known_others_may_be_the_bar():
+    entry = Entry("e", "E", PLANNED, lambda quick: [], "", most_lost=0.02, no_more_steps={"t": 3.0})
+    assert entry.reaches(measured([2, 4], None))
+    assert not entry.reaches(measured([3, 4], None))
+    assert not entry.reaches(measured([2] * 9 + [math.inf], None))
+    (found,) = summaries([measured([2, 4], None)])
+    assert found.verdict == "the optimum is not known" and found.short == -1
+
+
+@pytest.mark.parametrize("name", flat.FORMULAS)
+def test_paths_among_circles_are_read_as_by_automata_written_apart(name):
+    world = ta.FlatWorld()
+    points = flat.starts(world, 1)
+    apart = [flat_oracle.published_starts(seed, 1) for seed in flat.SEEDS]
+    assert np.array_equal(points, np.concatenate(apart))
+    formula = flat.FORMULAS[name]
+    agent = ta.solve(world)[formula]
+    copies = world.continuing(len(points))
+    seen, _ = copies.reset(options={"position": points})
+    agent.reset([True] * len(points))
+    path = [seen]
+    for _ in range(120):
+        seen, _, _, _, infos = copies.step(agent.act(seen))
+        agent.observe(infos)
+        path.append(seen)
+    step = flat_oracle.TASKS[formula][0]
+    found = [flat_oracle.steps_to_success(step, one) for one in np.stack(path, axis=1)]
+    assert flat.steps_taken(agent, world, formula, points).tolist() == found
+
+
+def test_a_path_that_leaves_the_square_or_never_ends_does_not_succeed():
+    class Right:
+        """Walks to the right for ever."""
+
+        def reset(self, begins):
+            pass
+
+        def act(self, seen):
+            return np.ones(len(seen), int)
+
+        def observe(self, infos):
+            pass
+
+    points = np.array([[1.0, 1.5], [-1.9, -1.2]])  # past all circles; through yellow
+    taken = flat.steps_taken(Right(), ta.FlatWorld(), "F yellow", points)
+    assert taken[0] == math.inf and taken[1] == 8
 
 
 def test_the_smallest_budget_from_which_on_all_is_well_is_shown():

@@ -117,6 +117,15 @@ def test_letters_are_visited_with_the_fewest_steps_in_1000_layouts():
     assert steps == [6.74, 5.24, 8.43, 7.78, 5.36]
 
 
+def test_all_circles_are_visited_in_no_more_steps_than_published():
+    shown = report.kept(report.entries()["flat-world-planned"], SHIPPED)
+    theirs = {one.task: one for one in PUBLISHED if one.world == "FlatWorld"}
+    assert [row.task for row in shown.rows] == list(theirs) == list("12345")
+    for row in shown.rows:
+        assert row.episodes == 2500 and row.success >= 0.98
+        assert row.success >= theirs[row.task].success and row.steps <= theirs[row.task].steps
+
+
 def test_the_tables_and_the_published_figures_are_those_of_the_results():
     parts = report.all_kept(SHIPPED)
     assert (SHIPPED / report.TABLES).read_text() == page(parts, PUBLISHED)

@@ -99,8 +99,9 @@ def _draw(axes: Axes, panel: Panel) -> None:
     """One row for each task: the optimum as a line, methods as marks."""
     for y, task in enumerate(panel.tasks):
         axes.axhline(y, color=LIGHT, lw=0.8, zorder=0)
-        label = "optimum" if y == 0 else None
-        axes.plot([panel.best[task]] * 2, [y - 0.38, y + 0.38], color=INK, lw=2, label=label)
+        if not math.isnan(panel.best[task]):
+            label = "optimum" if y == 0 else None
+            axes.plot([panel.best[task]] * 2, [y - 0.38, y + 0.38], color=INK, lw=2, label=label)
     middle = (len(panel.ours) - 1) / 2
     for i, (method, found) in enumerate(panel.ours):
         _marks(axes, panel, method, found, MARKS[i % 3], OURS[i % 3], SHIFT * (i - middle))

@@ -7,8 +7,8 @@ rewards; numbers that are not known are NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
@@ -21,7 +21,7 @@ PLANNED = "planned"
 TABLES = "tables, Algorithm 1"
 FEW_STEPS = "tables, few steps"
 NETWORK = "network"
-AT_OPTIMUM = "at the optimum"
+AT_OPTIMUM, UNKNOWN = "at the optimum", "the optimum is not known"
 ROUNDING = 1e-9
 
 
@@ -70,7 +70,7 @@ class Measured:
     def of(
         cls,
         taken: ArrayLike,
-        fewest: ArrayLike,
+        fewest: ArrayLike | None,
         *,
         world: str,
         task: str,
@@ -85,7 +85,8 @@ class Measured:
 
         Args:
             taken: the steps of each; ∞ where it failed.
-            fewest: those of the best from the same start; ∞ where nobody succeeds.
+            fewest: those of the best from the same start; ∞ where nobody succeeds; None where the
+                best is not known.
             world: its name.
             task: its name.
             formula: of the task.
@@ -95,7 +96,8 @@ class Measured:
             learning_steps: those that it took.
             score: from the steps of all episodes to a score.
         """
-        own, best = np.asarray(taken, np.float64), np.asarray(fewest, np.float64)
+        own = np.asarray(taken, np.float64)
+        best = None if fewest is None else np.asarray(fewest, np.float64)
         return cls(
             world=world,
             task=task,
@@ -106,12 +108,12 @@ class Measured:
             learning_steps=learning_steps,
             episodes=own.size,
             success=float(np.isfinite(own).mean()),
-            best_success=float(np.isfinite(best).mean()),
+            best_success=math.nan if best is None else float(np.isfinite(best).mean()),
             steps=_mean(own),
-            best_steps=_mean(best),
+            best_steps=math.nan if best is None else _mean(best),
             score=score(own),
-            best_score=score(best),
-            short=int((own > best).sum()),
+            best_score=math.nan if best is None else score(best),
+            short=-1 if best is None else int((own > best).sum()),
         )
 
 
@@ -183,11 +185,11 @@ class Summary:
         if self.short > 0:
             return f"short in {self.short} of {self.episodes} episodes"
         known = [self.best_success, self.best_steps, self.best_score]
-        return "the optimum is not known" if all(map(math.isnan, known)) else AT_OPTIMUM
+        return UNKNOWN if all(map(math.isnan, known)) else AT_OPTIMUM
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A part of the report: some tasks, and values that were got in one way."""
 
@@ -204,6 +206,8 @@ class Entry:
     """How many times as many steps as the best episodes may take."""
     least_score: float = 0.0
     """The share of the best score that is asked for."""
+    no_more_steps: Mapping[str, float] = field(default_factory=dict)
+    """The most steps of tasks, by name, such as those of others where the best is not known."""
     score: str = ""
     """What the score is."""
     extras: tuple[str, ...] = ()
@@ -217,6 +221,7 @@ class Entry:
         low = one.score < one.best_score * self.least_score - ROUNDING
         if self.most_lost == 0.0 and self.most_steps == 1.0 and one.short > 0:
             return False
+        late = late or one.steps > self.no_more_steps.get(one.task, math.inf)
         return (math.isnan(one.success) or within) and not late and not low
 
     def shown(self, rows: Iterable[Measured]) -> list[Measured]:

@@ -24,7 +24,7 @@ from taskalgebra.showcase.temporal.record import Entry, Measured, Published, Sho
 from taskalgebra.showcase.temporal.table import page
 from taskalgebra.validation import closest, listed
 
-MODULES = ("office", "letters")
+MODULES = ("office", "letters", "flat")
 """The modules of this package with a list `ENTRIES`."""
 TABLES = "temporal.md"
 PICTURE = "figures/temporal"

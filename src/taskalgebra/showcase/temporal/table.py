@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from taskalgebra.progress import duration
 from taskalgebra.showcase.temporal.record import (
     AT_OPTIMUM,
+    UNKNOWN,
     Measured,
     Published,
     Shown,
@@ -30,7 +31,8 @@ def _parts(parts: Sequence[Shown]) -> str:
     rows = []
     for part in parts:
         tasks = part.tasks
-        n_optimal = sum(one.short == 0 for one in tasks)
+        known = [one for one in tasks if one.verdict != UNKNOWN]
+        n_optimal = sum(one.short == 0 for one in known)
         rows.append(
             (
                 part.entry.title,
@@ -38,7 +40,7 @@ def _parts(parts: Sequence[Shown]) -> str:
                 len({row.seed for row in part.rows}),
                 len(tasks),
                 f"{sum(one.episodes for one in tasks):,}",
-                f"{n_optimal} of {len(tasks)} tasks",
+                f"{n_optimal} of {len(known)} tasks" if known else "not known",
                 duration(part.cpu_seconds),
                 "ok" if part.ok else "short",
             )
@@ -78,7 +80,8 @@ def _ours(one: Summary | None, with_score: bool) -> str:
         return ""
     if one.verdict == AT_OPTIMUM:
         return AT_OPTIMUM
-    return f"{_figures(one.success, one.score, one.steps, with_score)}, {one.verdict}"
+    shown = _figures(one.success, one.score, one.steps, with_score)
+    return shown if one.verdict == UNKNOWN else f"{shown}, {one.verdict}"
 
 
 def _theirs(one: Published | None, with_score: bool) -> str:
@@ -110,7 +113,9 @@ def _optimal(rows: Iterable[Measured], seed: int) -> bool:
 
 def _figures(success: float, score: float, steps: float, with_score: bool) -> str:
     numbers = [_success(success), *([_number(score)] if with_score else []), _number(steps)]
-    return " / ".join(numbers)
+    while numbers and numbers[-1] == "–":
+        numbers.pop()
+    return " / ".join(numbers) or "not known"
 
 
 def _success(value: float) -> str:
