@@ -13,8 +13,12 @@ from automata.fa.dfa import DFA
 import taskalgebra as ta
 from logic.traces import Exhaustive, all_formulas, holds, random_formula, random_trace
 from taskalgebra.logic.automaton import Automaton, automaton
+from taskalgebra.logic.composition import _apart, _composed
 from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.minimal import minimal
+from taskalgebra.logic.progression import Work, all_letters, machine
+from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
 
 LONG = (
@@ -303,7 +307,7 @@ def test_what_is_too_large_is_refused_at_once() -> None:
     hopeless = {
         many: r"13 names have 2\^13 sets.*pass letters=",
         "F(a & " + "X " * 30 + "b)": "more than 5,000 states; write a shorter formula",
-        " ^ ".join(f"F p{i}" for i in range(12)): "pass letters=",
+        " ^ ".join(f"F p{i}" for i in range(12)): "takes too much memory.*pass letters=",
         "X " * 50_000 + "a": "states",
     }
     for text, message in hopeless.items():
@@ -319,6 +323,46 @@ def test_what_is_too_large_is_refused_at_once() -> None:
         automaton(many, letters)
     with pytest.raises(TypeError, match="a formula must be an Expression or a str"):
         automaton(3)  # type: ignore[arg-type]
+
+
+def test_an_automaton_from_its_parts_is_the_same() -> None:
+    rng = random.Random(6)
+    taken_apart = 0
+    for _ in range(400):
+        tree = random_formula(rng, rng.randint(2, 16), "abc")
+        todo, letters = steps(tree), all_letters(tree.names)
+        apart = _apart(todo)
+        if apart:
+            taken_apart += 1
+            found = minimal(*_composed(todo, apart, letters, 5_000))
+            whole = minimal(*machine(todo, letters, 5_000, Work()))
+            for one, two in zip(found, whole, strict=True):
+                assert np.array_equal(one, two), str(tree)
+    assert taken_apart > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        (" ^ ".join(f"F p{i}" for i in range(10)), 2**10),
+        (" & ".join(f"G(p{i} -> F p{i + 1})" for i in range(11)), 12),
+        (" & ".join(f"(F p{2 * i} -> F(p{2 * i + 1} & F p{2 * i + 2}))" for i in range(6)), None),
+    ],
+    ids=["parity", "responses", "chains"],
+)
+def test_what_progression_alone_does_not_find(text: str, states: int | None) -> None:
+    letters = [{f"p{i}"} for i in range(14)]
+    found = automaton(text, None if states == 12 else letters)
+    with pytest.raises(ExpressionError):
+        machine(steps(found.formula), found.letters, 5_000, Work())
+    assert states is None or found.n_states == states
+    rng = random.Random(7)
+    satisfied = 0
+    for _ in range(200):
+        trace = [rng.choice(letters) for _ in range(rng.randint(1, 20))]
+        satisfied += holds(found.formula, trace)
+        assert found.accepts(trace) == holds(found.formula, trace)
+    assert 0 < satisfied < 200
 
 
 def test_a_patrol_of_ten_goals() -> None:

@@ -15,14 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from taskalgebra.arrays import BoolArray, IntArray
+from taskalgebra.logic.composition import machine_of
 from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.guards import guard
 from taskalgebra.logic.minimal import can_reach, minimal
 from taskalgebra.logic.picture import Edge, listing, picture
-from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, Machine, all_letters, machine
-from taskalgebra.logic.rewriting import shortened
-from taskalgebra.logic.steps import Step, steps
+from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters
+from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
 
 MOST_SHOWN = 100
@@ -202,7 +202,7 @@ def automaton(
         formula: A temporal formula; a Boolean one speaks of the first step.
         letters: The sets of names that may be true at a step; names that the formula does not
             mention are left out, and the empty set is added.  Default: all sets of its names.
-        most_states: An error ends the construction once there are more, before they are merged.
+        most_states: An error ends the construction once it needs more.
 
     Raises:
         ExpressionError: If there are too many letters or states.
@@ -211,7 +211,7 @@ def automaton(
     if not isinstance(expression, Expression):
         raise TypeError(f"a formula must be an Expression or a str, got {formula!r}")
     alphabet = _alphabet(expression.names, letters)
-    found = _machine(steps(expression), alphabet, most_states)
+    found = machine_of(steps(expression), alphabet, most_states)
     ends = found.accepting
     if not can_reach(found.delta, ends)[found.delta[0]].any():  # by no trace of one step or more
         ends = np.zeros_like(ends)
@@ -220,17 +220,6 @@ def automaton(
     for array in (delta, accepting, dead):
         array.setflags(write=False)
     return Automaton(expression, alphabet, delta, accepting, dead)
-
-
-def _machine(todo: list[Step], alphabet: tuple[frozenset[str], ...], most_states: int) -> Machine:
-    """The states of a formula, or of a shorter one if there are too many."""
-    try:
-        return machine(todo, alphabet, most_states)
-    except ExpressionError:
-        shorter = shortened(todo)
-        if shorter == todo:
-            raise
-    return machine(shorter, alphabet, most_states)
 
 
 def _alphabet(

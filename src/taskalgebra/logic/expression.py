@@ -9,7 +9,7 @@
 `evaluate` uses only the operators `&  |  ~  ^` of the named elements, so one tree serves truth
 values, sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` their
 meaning: truth tables (`logic.truth`), or the traces that satisfy a temporal formula
-(`logic.progression`).  `logic.formulas` makes formulas from text and from truth tables.
+(`logic.composition`).  `logic.formulas` makes formulas from text and from truth tables.
 
 No method recurses, and each takes time linear in the number of distinct subtrees (printing: in the
 length of the text).
@@ -22,7 +22,7 @@ from functools import reduce
 from typing import Any, ClassVar, Final, TypeVar, cast, final
 
 from taskalgebra.logic.algebra import BooleanElement
-from taskalgebra.logic.progression import same_traces
+from taskalgebra.logic.composition import same_traces
 from taskalgebra.logic.rewriting import shortened
 from taskalgebra.logic.steps import BOOLEAN, Step, names_of, operand_places, run, steps
 from taskalgebra.logic.sum_of_products import Cube, sum_of_products

@@ -25,9 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from taskalgebra.arrays import BoolArray, IntArray, LongArray
-from taskalgebra.logic.minimal import classes
 from taskalgebra.logic.normal_form import NormalForm, holds_at_the_end
-from taskalgebra.logic.steps import Step, names_of
+from taskalgebra.logic.steps import Step
 from taskalgebra.logic.text import ExpressionError
 
 MOST_STATES = 5_000
@@ -52,7 +51,9 @@ class Machine(NamedTuple):
     accepting: BoolArray  # [U]
 
 
-def machine(steps: Sequence[Step], letters: Sequence[Collection[str]], most_states: int) -> Machine:
+def machine(
+    steps: Sequence[Step], letters: Sequence[Collection[str]], most_states: int, work: Work
+) -> Machine:
     """The states that are reached by progression; not yet minimal.
 
     State 0 has read nothing yet; it accepts if the formula holds of the empty trace.
@@ -61,24 +62,25 @@ def machine(steps: Sequence[Step], letters: Sequence[Collection[str]], most_stat
         steps: A formula (`logic.steps`).
         letters: What may be true at a step.
         most_states: An error ends the construction once there are more.
+        work: What it may take.
     """
-    work = _Progression(NormalForm(steps, letters))
+    progression = _Progression(NormalForm(steps, letters), work)
     states: dict[int, int] = {}
-    rows = [work.of_node(work.normal.root)]
+    rows = [progression.of_node(progression.normal.root)]
     sums = [-1]
     for partition in rows:  # which grows
         for found in partition:
             if found not in states:
                 if len(sums) >= most_states:
-                    raise _too_large(f"has more than {most_states:,} states")
+                    raise too_large(f"has more than {most_states:,} states")
                 states[found] = len(sums)
                 sums.append(found)
-                rows.append(work.of_sum(found))
+                rows.append(progression.of_sum(found))
     delta = np.empty((len(rows), len(letters)), np.int32)
     for row, partition in zip(delta, rows, strict=True):
         for found, where in partition.items():
             row[_places(where, len(letters))] = states[found]
-    accepting = [holds_at_the_end(steps), *(work.may_end(found) for found in sums[1:])]
+    accepting = [holds_at_the_end(steps), *(progression.may_end(found) for found in sums[1:])]
     return Machine(delta, np.array(accepting))
 
 
@@ -95,22 +97,30 @@ def all_letters(names: Sequence[str]) -> tuple[frozenset[str], ...]:
     )
 
 
-def same_traces(one: Sequence[Step], two: Sequence[Step]) -> bool:
-    """Whether two formulas hold of the same non-empty traces."""
-    letters = all_letters(list(dict.fromkeys([*names_of(one), *names_of(two)])))
-    first, second = (machine(formula, letters, MOST_STATES) for formula in (one, two))
-    n = len(first.delta)
-    both = np.concatenate([first.delta, second.delta + np.int32(n)])
-    found = classes(both, np.concatenate([first.accepting, second.accepting]))
-    return bool((found[both[0]] == found[both[n]]).all())
+class Work:
+    """What a construction may still take."""
+
+    def __init__(self) -> None:
+        """Start a construction."""
+        self._left = MOST_WORK
+
+    def spend(self, work: int) -> None:
+        """Take a number of elementary steps.
+
+        Raises:
+            ExpressionError: If there are no more.
+        """
+        self._left -= work
+        if self._left < 0:
+            raise too_large("takes too long to find")
 
 
 class _Progression:
     """Sums of products of obligations, each stored once, and what letters make of them."""
 
-    def __init__(self, normal: NormalForm) -> None:
+    def __init__(self, normal: NormalForm, work: Work) -> None:
         self.normal = normal
-        self._left = MOST_WORK
+        self._work = work
         self._sums: list[tuple[int, ...]] = [(), (0,)]  # products are sets of bits
         self._place_of: dict[tuple[int, ...], int] = {(): _FALSE, (0,): _TRUE}
         self._obligations = [normal.false, normal.true]  # bit 2i is more(node i), 2i + 1 is rest
@@ -209,7 +219,7 @@ class _Progression:
 
     def _join(self, one: _Partition, two: _Partition, *, either: bool) -> _Partition:
         """The conjunction or disjunction, letter by letter."""
-        self._spend(len(one) * len(two))
+        self._work.spend(len(one) * len(two))
         joined: _Partition = {}
         for a, here in one.items():
             for b, there in two.items():
@@ -217,7 +227,7 @@ class _Progression:
                 if both:
                     found = self._joined_sums(a, b, either)
                     joined[found] = joined.get(found, 0) | both
-        self._spend(len(joined) * self._width)
+        self._work.spend(len(joined) * self._width)
         return joined
 
     def _joined_sums(self, a: int, b: int, either: bool) -> int:
@@ -236,7 +246,7 @@ class _Progression:
             if either:
                 products = {*one, *two}
             else:
-                self._spend(len(one) * len(two))
+                self._work.spend(len(one) * len(two))
                 products = {p for x in one for y in two if (p := self._product_of(x, y)) >= 0}
             found = self._joined[key] = self._stored(self._absorbed(products))
         return found
@@ -254,11 +264,11 @@ class _Progression:
         """The products that contain no other, in a fixed order."""
         kept: list[int] = []
         for product in sorted(products, key=lambda p: (p.bit_count(), p)):
-            self._spend(len(kept) + 1)
+            self._work.spend(len(kept) + 1)
             if not any(product & small == small for small in kept):
                 kept.append(product)
         if len(kept) > MOST_PRODUCTS:
-            raise _too_large(f"has a state of more than {MOST_PRODUCTS:,} alternatives")
+            raise too_large(f"has a state of more than {MOST_PRODUCTS:,} alternatives")
         return tuple(kept)
 
     def _stored(self, products: tuple[int, ...]) -> int:
@@ -267,11 +277,6 @@ class _Progression:
             self._sums.append(products)
         return place
 
-    def _spend(self, work: int) -> None:
-        self._left -= work
-        if self._left < 0:
-            raise _too_large("takes too long to find")
-
 
 def _places(where: int, n: int) -> LongArray:
     """The set bits of an integer of n bits."""
@@ -279,7 +284,8 @@ def _places(where: int, n: int) -> LongArray:
     return np.flatnonzero(np.unpackbits(data, bitorder="little"))
 
 
-def _too_large(what: str) -> ExpressionError:
+def too_large(what: str) -> ExpressionError:
+    """The error that ends a construction."""
     return ExpressionError(
         f"the automaton of this formula {what}; write a shorter formula, "
         "or pass letters=… with the label sets that occur"

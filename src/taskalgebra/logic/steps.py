@@ -73,6 +73,24 @@ def operand_places(step: Step) -> tuple[int, ...]:
     return (first,) if second is None else (first, second)
 
 
+def only(steps: Sequence[Step], root: int) -> list[Step]:
+    """The steps that one of them needs, itself the last."""
+    needed = {root}
+    for place in range(root, -1, -1):
+        if place in needed:
+            needed.update(operand_places(steps[place]))
+    number: dict[int, int] = {}
+    found: list[Step] = []
+    for place in sorted(needed):
+        kind, first, second = steps[place]
+        if kind != "name" and kind != "constant":
+            first = number[first]
+            second = None if second is None else number[second]
+        number[place] = len(found)
+        found.append((kind, first, second))
+    return found
+
+
 def run(steps: Sequence[Step], elements: Mapping[str, T], universal: T, empty: T) -> T:
     """Apply Boolean steps to the named elements; a result is freed after its last use."""
     last_use: dict[int, int] = {}

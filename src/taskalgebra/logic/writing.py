@@ -10,7 +10,7 @@ from operator import and_
 from typing import Final, TypeAlias
 
 from taskalgebra.logic.layers import Layers
-from taskalgebra.logic.steps import Step, operand_places
+from taskalgebra.logic.steps import Step, only
 from taskalgebra.logic.sum_of_products import Cube
 
 _Key: TypeAlias = tuple[str, int, bool]
@@ -43,24 +43,7 @@ class Writer:
                 stack += [key, *missing]
             else:
                 self._done[key] = self._write(key)
-        return self._only(self._done[root])
-
-    def _only(self, root: int) -> list[Step]:
-        """The steps that one of them needs, in order."""
-        needed = {root}
-        for place in range(root, -1, -1):
-            if place in needed:
-                needed.update(operand_places(self._steps[place]))
-        number: dict[int, int] = {}
-        found: list[Step] = []
-        for place in sorted(needed):
-            kind, first, second = self._steps[place]
-            if kind not in ("name", "constant"):
-                first = number[first]
-                second = None if second is None else number[second]
-            number[place] = len(found)
-            found.append((kind, first, second))
-        return found
+        return only(self._steps, self._done[root])
 
     def _needs(self, key: _Key) -> Iterator[_Key]:
         """What must be written before."""

@@ -46,7 +46,7 @@ class Played:
 
 def reading(automaton: Automaton) -> IntArray:
     """[13], what an automaton reads on a cell: with no letter, with a, …, with l."""
-    return np.array([automaton.letter(each) for each in ("", *LETTERS)])
+    return np.array([automaton.letter(each) for each in ((), *zip(LETTERS, strict=True))])
 
 
 def fewest_steps(layout: Bytes, automaton: Automaton) -> int | None:

@@ -194,7 +194,7 @@ def test_the_preset_is_the_office(client, presets):
     rows = preset["world"]["map"]
     cells = office.mdp.cells[: sum(row.count(".") for row in rows)]
     places = cells[:, 0] * len(rows[0]) + cells[:, 1]
-    values = agent.plan.product.values()[agent.automaton.start][: len(cells)]
+    values = agent.plan.product.values[agent.automaton.start][: len(cells)]
     shown = np.array(answer["optimum"], float)
     assert np.abs(shown[places] - values).max() < 1e-9
     assert np.isnan(np.delete(shown, places)).all()

@@ -59,7 +59,7 @@ def answer(
             "svg": automaton.svg(),
         },
         "states": shown,
-        "optimum": cells.values(agent.plan.product.values()[start]),
+        "optimum": cells.values(agent.plan.product.values[start]),
         "impossible": _impossible(agent, first, cells),
         "optimal": certificate.optimal,
         "certificate": certificate.method,
@@ -156,7 +156,7 @@ automaton = agent.automaton
 tables = {{
     state: agent.table(state) for state in range(automaton.n_states) if automaton.running[state]
 }}
-optimum = agent.plan.product.values()[automaton.start]
+optimum = agent.plan.product.values[automaton.start]
 print(automaton)
 print(agent.picture())
 """
