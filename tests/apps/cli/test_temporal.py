@@ -117,6 +117,14 @@ def test_letters_are_visited_with_the_fewest_steps_in_1000_layouts():
     assert steps == [6.74, 5.24, 8.43, 7.78, 5.36]
 
 
+def test_letters_are_found_from_observations_within_the_bar():
+    shown = report.kept(report.entries()["letter-world-learned"], SHIPPED)
+    assert [row.task for row in shown.rows] == list("12345")
+    for row in shown.rows:
+        assert row.episodes == 1000 and row.success >= 0.99
+        assert row.steps <= 1.05 * row.best_steps
+
+
 def test_all_circles_are_visited_in_no_more_steps_than_published():
     shown = report.kept(report.entries()["flat-world-planned"], SHIPPED)
     theirs = {one.task: one for one in PUBLISHED if one.world == "FlatWorld"}

@@ -76,7 +76,7 @@ def _panel(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
     by_steps = not all(math.isnan(one.steps) for one in others)
     entries = list(dict.fromkeys(entry for entry, _ in own))
     name = "steps" if by_steps else "score"
-    best = {one.task: float(getattr(one, f"best_{name}")) for _, one in own}
+    best = {one.task: float(getattr(one, f"best_{name}")) for _, one in reversed(own)}
 
     def line(rows: Iterable[Summary | Published]) -> dict[str, float]:
         shown = {one.task: float(getattr(one, name)) for one in rows if one.task in tasks}

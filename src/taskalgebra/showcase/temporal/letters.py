@@ -1,7 +1,11 @@
-"""LetterWorld, planned: one episode in each of many layouts, from the corner, as published."""
+"""LetterWorld: one episode in each of many layouts, from the corner, as published.
+
+Planned for each layout; and learned from observations, in layouts that are new.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,6 +15,7 @@ import taskalgebra as ta
 from taskalgebra.envs.letter_world import FORMULAS, LIMIT
 from taskalgebra.envs.letters import LETTERS as NAMES
 from taskalgebra.envs.letters import SIDE
+from taskalgebra.showcase.letter_world import play
 from taskalgebra.showcase.temporal.judge import (
     NONE,
     Board,
@@ -22,7 +27,7 @@ from taskalgebra.showcase.temporal.judge import (
     steps_of,
 )
 from taskalgebra.showcase.temporal.published import LETTERS
-from taskalgebra.showcase.temporal.record import PLANNED, Entry, Measured
+from taskalgebra.showcase.temporal.record import NETWORK, PLANNED, Entry, Measured
 from taskalgebra.worlds.grid import Cell
 
 N_LAYOUTS, QUICK = 1_000, 20
@@ -66,6 +71,21 @@ def planned(quick: bool) -> Iterator[Measured]:
         )
 
 
+def learned(quick: bool) -> Iterator[Measured]:
+    """Play the five tasks with the network that comes with the library."""
+    skills = ta.load("letter-world")
+    for name, formula in FORMULAS.items():
+        found = play(skills, formula, QUICK if quick else N_LAYOUTS)
+        yield Measured.of(
+            np.where(found.success, found.steps, math.inf),
+            found.fewest,
+            world=LETTERS,
+            task=name,
+            formula=formula,
+            values=NETWORK,
+        )
+
+
 ENTRIES = (
     Entry(
         "letter-world-planned",
@@ -73,5 +93,15 @@ ENTRIES = (
         PLANNED,
         planned,
         f"success 1 and the fewest steps in {N_LAYOUTS:,} layouts",
+    ),
+    Entry(
+        "letter-world-learned",
+        "LetterWorld, learned",
+        NETWORK,
+        learned,
+        f"success 0.99 and at most 1.05 times the fewest steps, in {N_LAYOUTS:,} new layouts",
+        most_lost=0.01,
+        most_steps=1.05,
+        extras=("deep",),
     ),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from taskalgebra.progress import duration
 from taskalgebra.showcase.temporal.record import (
     AT_OPTIMUM,
+    NETWORK,
     UNKNOWN,
     Measured,
     Published,
@@ -33,10 +34,11 @@ def _parts(parts: Sequence[Shown]) -> str:
         tasks = part.tasks
         known = [one for one in tasks if one.verdict != UNKNOWN]
         n_optimal = sum(one.short == 0 for one in known)
+        shipped = part.entry.values == NETWORK and not any(row.learning_steps for row in part.rows)
         rows.append(
             (
                 part.entry.title,
-                _range({row.learning_steps for row in part.rows}),
+                "shipped" if shipped else _range({row.learning_steps for row in part.rows}),
                 len({row.seed for row in part.rows}),
                 len(tasks),
                 f"{sum(one.episodes for one in tasks):,}",
@@ -65,7 +67,7 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
             [
                 f"{task}: `{_code(first.formula)}`" if task.isdigit() else task,
                 _figures(first.best_success, first.best_score, first.best_steps, with_score),
-                *(_ours(ours.get(entry), with_score) for entry in entries),
+                *(_ours(ours.get(entry), first, with_score) for entry in entries),
                 *(_theirs(theirs.get(method), with_score) for method in methods),
             ]
         )
@@ -75,10 +77,11 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
     return _markdown(head, rows)
 
 
-def _ours(one: Summary | None, with_score: bool) -> str:
+def _ours(one: Summary | None, first: Summary, with_score: bool) -> str:
+    """Figures and verdict; figures that are those of the optimum beside it are not repeated."""
     if one is None:
         return ""
-    if one.verdict == AT_OPTIMUM:
+    if one.verdict == AT_OPTIMUM and math.isclose(one.best_steps, first.best_steps):
         return AT_OPTIMUM
     shown = _figures(one.success, one.score, one.steps, with_score)
     return shown if one.verdict == UNKNOWN else f"{shown}, {one.verdict}"
