@@ -67,6 +67,7 @@ class Ways:
     between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
     standing: Standing | None = None  # what is seen there, where every episode has its layout
     entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
+    surveyed: bool = False  # whether what is seen on goals was found out by going there
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
@@ -82,7 +83,7 @@ class Ways:
             between = np.asarray(reach.returns(standing), np.float64).max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        return cls(reach, between, entry=_entry(env))
+        return cls(reach, between, entry=_entry(env), surveyed=standing is None)
 
 
 def _entry(env: GoalEnv | None) -> Array | None:
@@ -172,8 +173,7 @@ class Plan:
         if self.table is not None:
             return PlannedPolicy(self.labelled, self.table, self.product.values)
         if self.rewards is not None:
-            finite = self.family.space.finite
-            kind = ComposedPolicy if finite else EstimatedPolicy
+            kind = EstimatedPolicy if self.ways.surveyed else ComposedPolicy
             return kind(self.labelled, self.family, self.ways.reach, self.rewards)
         scale = self.family.space.reward_scale
         ways = self.ways
