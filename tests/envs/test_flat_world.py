@@ -254,7 +254,7 @@ def test_the_optimum_of_a_lattice_is_that_of_a_breadth_first_search(world, formu
     for start in oracle.published_starts(2, 3):
         finite = world.lattice(start)
         pairs = product(finite.space, labelled(ta.parse(formula), finite.tasks, finite.space))
-        value = pairs.values()[pairs.labelled.automaton.start, finite.space.mdp.starts[0]]
+        value = pairs.values[pairs.labelled.automaton.start, finite.space.mdp.starts[0]]
         moves = oracle.fewest_straight(step, start)
         assert (10.0 - value) / 0.1 == pytest.approx(len(moves))
         world.reset(options={"position": start})

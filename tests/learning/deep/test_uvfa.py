@@ -122,7 +122,8 @@ def test_gradients_reach_every_weight(network, states, goals):
     network(states, goals).square().sum().backward()
     for name, weight in network.named_parameters():
         assert weight.grad is not None, name
-        assert weight.grad.abs().sum() > 0, name
+        if name != "agent.bias":  # a softmax over cells follows, so that its gradient is 0
+            assert weight.grad.abs().sum() > 0, name
     network.zero_grad()
 
 
