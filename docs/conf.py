@@ -46,7 +46,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
     (
         "py:.*",
-        r"taskalgebra\..*\.(FiniteVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T|VectorBoxman)",
+        r"taskalgebra\..*\.(ContinuingBoxman|FiniteVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T"
+        r"|VectorBoxman)",
     ),  # inner types
 ]
 
