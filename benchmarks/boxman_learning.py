@@ -29,6 +29,7 @@ SEEDS = {FIXED: (0, 1, 2), RANDOM: (0, 1, 2, 3, 4)}
 SECONDS = {FIXED: 60, RANDOM: 600}
 STEPS = {FIXED: 60_000, RANDOM: 200_000}
 LEAST_SCORE = 0.99
+SCORED = 200  # random layouts on which weights are scored during training
 JUDGED, JUDGED_SEED = 300, 77  # random layouts that are neither trained on nor scored on
 
 
@@ -61,7 +62,7 @@ def learned(layout: str, seed: int, **changes: object) -> Learned:
         learner.network,
         learner.settings,
         seed=seed,
-        score=worst_score(world, all_tasks(world), n=50),
+        score=worst_score(world, all_tasks(world), n=SCORED),
         listener=note,
     )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -172,6 +172,29 @@ def typed(report, server):
     report.at_most("Four Rooms, from typing to the picture: slowest", max(times), 100, " ms")
 
 
+MISSIONS = (
+    "coffee then office & avoid decoration",
+    "F mail & F coffee & F office & avoid decoration",
+    "A then B then C then D & avoid decoration",
+    "(!office until coffee) & F office",
+    "(mail | coffee) then office",
+    "X X coffee | F office",
+)
+
+
+def over_time(report, server):
+    """Formulas over time in Office, each for the first time and then again."""
+    from taskalgebra.apps.playground.presets import presets
+
+    world = next(one["world"] for one in presets() if one["id"] == "office")
+    answers = [server.ask([{"world": world, "expression": e}])[0] for e in MISSIONS * 4]
+    shown = [
+        (status, seconds, json.dumps({"values": json.loads(body).get("states")}).encode())
+        for status, seconds, body in answers
+    ]
+    measured(report, "Office, a formula over time, one after the other", shown, 100)
+
+
 def concurrent(report, server):
     """200 requests at once: one world and 200 expressions, then 200 worlds."""
     formulas = expressions(N_REQUESTS)
@@ -207,6 +230,7 @@ def main():
         first = server.ask([{"world": world(99), "expression": "t0 ^ t1"}])
         measured(report, "the very first request", first, 100)
         alone(report, server)
+        over_time(report, server)
         typed(report, server)
         concurrent(report, server)
     report.finish()

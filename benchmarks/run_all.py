@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("planning", "algebra", "expressions", "learning", "boxman", "imports", "playground")
+BENCHMARKS = (
+    "planning",
+    "algebra",
+    "expressions",
+    "temporal",
+    "learning",
+    "boxman",
+    "imports",
+    "playground",
+)
 
 
 def main() -> None:

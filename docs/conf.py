@@ -46,8 +46,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
     (
         "py:.*",
-        r"taskalgebra\..*\.(ContinuingBoxman|FiniteVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T"
-        r"|VectorBoxman)",
+        r"taskalgebra\..*\.(ContinuingBoxman|ContinuingVectorEnv|FiniteVectorEnv|FlatReach"
+        r"|FlatVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T|VectorBoxman|VectorLetters)",
     ),  # inner types
 ]
 

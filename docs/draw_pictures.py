@@ -1,10 +1,11 @@
-"""Draw the picture of the front page, `docs/images/algebra.png`: python docs/draw_pictures.py."""
+"""Draw the pictures of `docs/images`: python docs/draw_pictures.py."""
 
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from matplotlib.colors import Normalize
+from matplotlib.image import imsave
 
 import taskalgebra as ta
 from taskalgebra import files
@@ -13,6 +14,7 @@ from taskalgebra.paper.figures.style import GREY, new_figure, styled
 
 IMAGES = Path(__file__).parent / "images"
 KNOWN, ASKED = ["top", "left"], "top ^ left"
+CIRCLES, START = "(!red U (green & blue & aqua)) & F (orange & F (red & magenta))", (1.0, -1.7)
 
 
 @styled
@@ -33,6 +35,12 @@ def draw_algebra() -> bytes:
     return out.getvalue()
 
 
+def draw_automaton() -> str:
+    """The automaton of the page on expressions, as an SVG."""
+    letters = [{"coffee"}, {"office"}, {"decoration"}]
+    return ta.automaton("coffee then office & avoid decoration", letters).svg(state=1)
+
+
 def map_of(agent: ta.Agent) -> Map:
     """An agent's values and actions on its map."""
     mdp = agent.task.space.mdp
@@ -47,6 +55,23 @@ def map_of(agent: ta.Agent) -> Map:
     )
 
 
+def draw_flat_world() -> bytes:
+    """An episode of FlatWorld, as a PNG."""
+    world = ta.FlatWorld()
+    agent = ta.solve(world)[CIRCLES]
+    position, _ = world.reset(options={"position": START})
+    path = [position]
+    while not agent.automaton.accepting[agent.states[0]]:
+        position, *_, info = world.step(agent.act(position))
+        agent.observe(info)
+        path.append(position)
+    out = BytesIO()
+    imsave(out, world.picture(path), format="png", metadata={"Software": None})
+    return out.getvalue()
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     files.replace(IMAGES / "algebra.png", draw_algebra())
+    files.replace(IMAGES / "flat-world.png", draw_flat_world())
+    files.replace(IMAGES / "automaton.svg", draw_automaton().encode())

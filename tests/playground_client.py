@@ -6,12 +6,14 @@ import asyncio
 import json
 
 import httpx
+import numpy as np
 from hypothesis import strategies as st
 
+import temporal_oracle
 from taskalgebra.apps.playground.app import create_app
 from taskalgebra.apps.playground.schema import SolveRequest
 from taskalgebra.apps.playground.solving import solve
-from taskalgebra.logic.formulas import from_truth_table
+from taskalgebra.logic.formulas import from_truth_table, parse
 
 LOCAL = "http://127.0.0.1:8765"
 
@@ -72,8 +74,8 @@ CORRIDOR = drawn(
 
 
 @st.composite
-def questions(draw):
-    """A small world of any shape, islands included, and a formula over its tasks."""
+def worlds(draw):
+    """A small world of any shape, islands included; goals are taken by staying or by touch."""
     height, width = draw(st.integers(1, 5)), draw(st.integers(1, 6))
     cells = draw(st.lists(st.sampled_from("..#"), min_size=height * width, max_size=height * width))
     rows = ["".join(cells[r * width : (r + 1) * width]) for r in range(height)]
@@ -89,9 +91,28 @@ def questions(draw):
     world |= {"step_reward": step, "r_universal": draw(st.sampled_from([2.0, 0.5, 10.0]))}
     if draw(st.booleans()):
         world["r_empty"] = draw(st.sampled_from([-0.5, 0.25, -3.0]))
+    return world | ({"touch": True} if draw(st.booleans()) else {})
+
+
+@st.composite
+def questions(draw):
+    """A small world, and a formula over its tasks."""
+    world = draw(worlds())
+    tasks = [task["name"] for task in world["tasks"]]
     table = draw(st.integers(0, 2**2 ** len(tasks) - 1))
-    formula = from_truth_table(table, list(tasks))
+    formula = from_truth_table(table, tasks)
     return world, str(formula if draw(st.booleans()) else ~(formula ^ formula & formula))
+
+
+@st.composite
+def missions(draw):
+    """A small world, and a formula over time over its tasks and goals."""
+    world = draw(worlds())
+    names = [one["name"] for one in (*world["goals"], *world["tasks"])]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    made = temporal_oracle.random_mission if draw(st.booleans()) else temporal_oracle.random_formula
+    text = made(rng, names, draw(st.integers(1, 3)))
+    return world, text if parse(text).temporal else f"F ({text})"
 
 
 def solved(cache, asked):

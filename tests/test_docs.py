@@ -46,6 +46,21 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkey
             assert capsys.readouterr().out.rstrip() == shown[block].rstrip()
 
 
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_the_environment_of_ones_own_is_learned_whatever_the_seed(seed, capsys):
+    """The page has seed 0.  Signs are learned from what is seen of them, and from descriptions."""
+    page = (DOCS / "how-to/networks.md").read_text().split("## Your own environment")[1]
+    names: dict[str, object] = {"ta": ta}
+    for block, output in OUTPUT.findall(page):
+        if "save(" in block:
+            continue
+        assert block.count("seed=0)") == 1
+        exec(compile(block.replace("seed=0)", f"seed={seed})"), "networks.md", "exec"), names)
+        assert capsys.readouterr().out == output
+    assert names["signs"]["late"].evaluate(episodes=50).success_rate == 1.0
+    assert names["told"]["late"].evaluate(episodes=50).success_rate == 1.0
+
+
 def test_the_settings_of_a_long_training_are_those_of_its_recipe():
     """A block that takes minutes is marked `py`, and runs up to the training."""
     from taskalgebra.envs.boxman.recipes import RECIPES

@@ -52,6 +52,25 @@ def at_east(given):
     return row(goals=lambda observation, info, env: given if env.at == 6 else None, among=None)
 
 
+def far(goal, **options):
+    """A row whose goal in the east chance does not find while `wrap` looks, but the check does."""
+
+    class Uphill(Row):
+        n_made = 0
+
+        def __init__(self):
+            super().__init__()
+            Uphill.n_made += 1
+            self.steep = Uphill.n_made == 1
+
+        def step(self, action):
+            return super().step(action and not self.steep)
+
+    return row(
+        Uphill, lambda o, i, env: goal(env.at) if env.at in (2, 6) else None, None, **options
+    )
+
+
 def saved(save, restore=lambda env, at: None):
     return ta.explore(row(), save=save, restore=restore)
 
@@ -106,6 +125,26 @@ WRONG = {
     "elsewhere": (lambda: row(elsewhere=""), "elsewhere is '', expected a name for ends"),
     "not elsewhere": (lambda: row(elsewhere=True), "elsewhere is True, expected a name"),
     "elsewhere a goal": (lambda: row(elsewhere="west"), "which is a goal of the label"),
+    "no tasks": (lambda: row(tasks={}), "tasks is empty; give .name: goals., or leave it out"),
+    "found one": (
+        lambda: ta.check_env(far(lambda at: "near" if at == 2 else "far")),
+        r"the label gave 'far', which is none of the goals near; these were found by acting at "
+        r"random, which may miss some: wrap\(\.\.\., among=\['near', 'far'\]\)",
+    ),
+    "found one of predicates": (
+        lambda: ta.check_env(far(lambda at: {"near": at == 2, "side": "west"}, elsewhere="no")),
+        r"which may miss some: wrap\(\.\.\., "
+        r"among=\{'near': \[True, False\], 'side': \['west'\]\}\)",
+    ),
+    "wants what was not found": (
+        lambda: far(lambda at: "near" if at == 2 else "far", tasks={"all": ["near", "far"]}),
+        r"task 'all' wants 'far', but the goals found by acting at random are near; name all "
+        r"goals: wrap\(\.\.\., among=\['near', 'far'\]\)",
+    ),
+    "finds none": (
+        lambda: row(goals=lambda *_: None, among=None),
+        r"among=\['left hill', 'right hill'\]\), or .*among=\{'colour': \['red', 'blue'\]\}",
+    ),
     # numbers
     "hold": (lambda: row(hold=1.5), "hold is 1.5, expected a whole number of at least 1"),
     "limit": (lambda: ta.wrap(Row, label, max_episode_steps=True), "max_episode_steps is True"),
@@ -114,8 +153,23 @@ WRONG = {
     "horizon": (lambda: ta.solve(EXPLORED, horizon=1.5), "horizon is 1.5, expected a whole number"),
     "far": (lambda: ta.solve(EXPLORED, horizon=10**9), "plan for at most 4,793,489 steps"),
     # environments
-    "vector": (lambda: ta.wrap(copies(2), zone), 'make_vec.*vectorization_mode="sync"'),
-    "makes vectors": (lambda: ta.wrap(copies, zone, among=NAMES), 'vectorization_mode="sync"'),
+    "vector": (
+        lambda: ta.wrap(copies(2), zone),
+        r"a function of n .*wrap\(lambda n: .*make_vec",
+    ),
+    "cannot be reset": (
+        lambda: ta.check_env(ta.wrap(copies, zone, among=NAMES, elsewhere="fall")),
+        'cannot be reset one by one; make copies that can: .*vectorization_mode="sync"',
+    ),
+    "cannot be looked at": (
+        lambda: row(copies, goals=lambda o, i, env: env.at, among=None),
+        "looks at env.at, but the copies of this vector environment are not in this process; use "
+        'only the observation and info.*vectorization_mode="sync"',
+    ),
+    "cannot be put back": (
+        lambda: ta.explore(row(copies, goals=zone, elsewhere="fall")),
+        "cannot be put back into a state; give a function that makes one environment",
+    ),
     "makes no vector": (lambda: row(lambda n: Row()), "made <.*Row .*expected a vector env"),
     "makes nothing": (lambda: row(lambda n: None), "function of n made None, expected a vector"),
     "misspelt": (lambda: row("CartPol-v1"), "registers it, .* Did you mean 'CartPole-v1'?"),

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from taskalgebra.envs.explore import Explored as Explored
     from taskalgebra.envs.explore import explore as explore
     from taskalgebra.envs.finite_env import FiniteEnv as FiniteEnv
+    from taskalgebra.envs.flat_world.env import FlatWorld as FlatWorld
     from taskalgebra.envs.four_rooms import FourRooms as FourRooms
+    from taskalgebra.envs.labels import GoalLabel as GoalLabel
+    from taskalgebra.envs.letter_world import LetterWorld as LetterWorld
+    from taskalgebra.envs.letter_world import RandomLetterWorld as RandomLetterWorld
     from taskalgebra.envs.map_file import from_file as from_file
+    from taskalgebra.envs.office import Office as Office
     from taskalgebra.envs.open_env import OpenEnv as OpenEnv
     from taskalgebra.envs.wrap import wrap as wrap
     from taskalgebra.evaluation.continuing import ContinuingEvaluation as ContinuingEvaluation
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
     from taskalgebra.learning.learner import Learner as Learner
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
+    from taskalgebra.logic.automaton import Automaton as Automaton
+    from taskalgebra.logic.automaton import automaton as automaton
     from taskalgebra.logic.expression import Expression as Expression
     from taskalgebra.logic.formulas import all_functions as all_functions
     from taskalgebra.logic.formulas import parse as parse
@@ -59,8 +66,11 @@ if TYPE_CHECKING:
     from taskalgebra.skills.making import solve as solve
     from taskalgebra.skills.sb3 import from_sb3 as from_sb3
     from taskalgebra.skills.skills import Skills as Skills
+    from taskalgebra.skills.temporal import TemporalAgent as TemporalAgent
+    from taskalgebra.theory.ahead import AheadReach as AheadReach
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
+    from taskalgebra.theory.certificate import Certificate as Certificate
     from taskalgebra.theory.family import Family as Family
     from taskalgebra.theory.family import ReachFamily as ReachFamily
     from taskalgebra.theory.family import TableFamily as TableFamily
@@ -90,8 +100,12 @@ _HOME = {
     "envs.check": ("check_env",),
     "envs.explore": ("Explored", "explore"),
     "envs.finite_env": ("FiniteEnv",),
+    "envs.flat_world.env": ("FlatWorld",),
     "envs.four_rooms": ("FourRooms",),
+    "envs.labels": ("GoalLabel",),
+    "envs.letter_world": ("LetterWorld", "RandomLetterWorld"),
     "envs.map_file": ("from_file",),
+    "envs.office": ("Office",),
     "envs.open_env": ("OpenEnv",),
     "envs.wrap": ("wrap",),
     "evaluation.continuing": ("ContinuingEvaluation",),
@@ -106,6 +120,7 @@ _HOME = {
     "learning.learner": ("Learner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),
+    "logic.automaton": ("Automaton", "automaton"),
     "logic.expression": ("Expression",),
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
@@ -118,7 +133,10 @@ _HOME = {
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.sb3": ("from_sb3",),
     "skills.skills": ("Skills",),
+    "skills.temporal": ("TemporalAgent",),
+    "theory.certificate": ("Certificate",),
     "theory.findings": ("AssumptionReport", "Finding"),
+    "theory.ahead": ("AheadReach",),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),

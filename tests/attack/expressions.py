@@ -25,8 +25,8 @@ PER_CHARACTER = 0.2
 WORDS = (
     "a b c d e f top left x1 A _ é 名 true false TRUE False not and or xor nand nor implies iff"
 ).split()
-SIGNS = [*"&|^~()()()∧∨¬⊻⊕→↔⊤⊥", "->", "<->"]
-FOREIGN = "&& || ! => == != <> - + * [ ] { } 0 1 2b , ;".split()
+SIGNS = [*"&|^~!()()()∧∨¬⊻⊕→↔⊤⊥", "->", "<->", "=>", "<=>"]
+FOREIGN = "&& || == != <> - + * [ ] { } 0 1 2b , ;".split()
 BLANKS = ["", " ", "  ", "\t", "\n", "\u00a0", "\u3000"]
 QUOTED = ["'blue square'", '"a"', "'true'", "'it\\'s'", '"\\\\"', "'", '"', "''", "'\n'", "'a\\"]
 BINARY = "& | ^ -> <-> and or xor nand nor implies iff ∧ ∨ ⊕ → ↔ OR Nand".split()
@@ -108,6 +108,7 @@ class Mistake(Exception):
 
 LEVELS = {"~": 6, "&": 5, "nand": 5, "^": 4, "|": 3, "nor": 3, "->": 2, "<->": 1, "(": 0}
 SPELLED = {
+    **{"!": "~", "=>": "->", "<=>": "<->"},
     **{"¬": "~", "not": "~", "∧": "&", "and": "&", "⊻": "^", "⊕": "^", "xor": "^", "∨": "|"},
     **{"or": "|", "→": "->", "implies": "->", "↔": "<->", "iff": "<->", "⊤": "true", "⊥": "false"},
 }
@@ -119,7 +120,7 @@ def tokens(text: str) -> list[tuple[str, bool]]:
     i = 0
     while i < len(text):
         c = text[i]
-        sign = next((s for s in ("<->", "->", c) if text.startswith(s, i)), c)
+        sign = next((s for s in ("<->", "<=>", "->", "=>", c) if text.startswith(s, i)), c)
         if c.isspace():
             i += 1
         elif sign in LEVELS or sign in SPELLED or sign == ")":
@@ -202,6 +203,8 @@ def problem(text: str) -> tuple[str, bool]:
     if again != expression or str(again) != printed:
         return f"reads back as {str(again)[:80]!r}", True
     names = expression.names
+    if expression.temporal:  # by chance; `temporal` and `automata` attack these
+        return "", True
     if len(names) <= 8:
         oracle = evaluated(text, names)
         if evaluated(printed, names) != oracle:

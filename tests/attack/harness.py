@@ -17,7 +17,10 @@ from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
 
-NAMES: tuple[str, ...] = ("expressions", "verdicts", "worlds", "folders", "kills", "server")
+NAMES: tuple[str, ...] = (
+    *("expressions", "temporal", "automata", "products"),
+    *("verdicts", "worlds", "folders", "kills", "server"),
+)
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"
 MOST_SHOWN = 20

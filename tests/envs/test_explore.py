@@ -11,18 +11,17 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import SyncVectorEnv
 
 import taskalgebra as ta
+from known_label import among
 from taskalgebra.progress import Event
 from taskalgebra.theory.policy import Policy
 
 TAXI = "Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"
 
 
+@among(["there", "hole"])
 def on_lake(observation, info, env):
     letter = env.desc.reshape(-1)[observation]
     return {b"G": "there", b"H": "hole"}.get(letter)
-
-
-on_lake.among = ["there", "hole"]
 
 
 def lake(slippery=False, **options):
@@ -136,12 +135,31 @@ def test_copies_are_kept_where_no_hooks_are_known():
 
 def test_several_seeds_are_several_starts():
     explored = ta.explore(wrapped(), seeds=range(6))
-    assert explored.space.mdp.starts.size == len(set(starts(explored, 6))) > 1
+    assert len(set(starts(explored, 6))) > 1
     agent = ta.solve(explored)["first"]
     copies = SyncVectorEnv([Grid] * 3)
     found = agent.play(copies, 12)
     assert found.success_rate == 1.0
     assert found.mean_return == pytest.approx(np.mean([agent.v[s] for s in starts(explored, 6)]))
+
+
+def test_a_start_of_several_seeds_is_as_likely_as_they_are_many():
+    explored = ta.explore(wrapped(), seeds=range(20))
+    among = starts(explored, 20)
+    shares = {s: among.count(s) / len(among) for s in among}
+    assert max(shares.values()) > min(shares.values())
+    played, _ = explored.vector(10_000, task=explored.space.universal).reset(seed=0)
+    for s, share in shares.items():
+        assert np.mean(played == s) == pytest.approx(share, abs=0.02)
+    agent = ta.solve(explored)["first"]
+    expected = np.mean([agent.v[s] for s in among])
+    assert np.mean([agent.v[s] for s in shares]) != pytest.approx(expected, abs=1e-3)
+    found = agent.evaluate(20_000)
+    assert found.mean_return == pytest.approx(expected, abs=4 * found.standard_error)
+    assert found.score == pytest.approx(1.0)
+    exact = ta.solve(explored, horizon=20)["first"].evaluate()
+    assert exact.mean_return == pytest.approx(expected) == exact.optimal_return
+    assert exact.success_rate == pytest.approx(1.0)
 
 
 def starts(explored, n):
@@ -245,12 +263,10 @@ def test_limits_progress_and_wrong_uses():
         ta.explore(push)
 
 
+@among({"place": list("RGYB")})
 def at_taxi(observation, info, env):
     *_, passenger, place = env.decode(observation)
     return {"place": "RGYB"[place]} if passenger == place else None
-
-
-at_taxi.among = {"place": list("RGYB")}
 
 
 def test_what_was_not_explored_is_said():

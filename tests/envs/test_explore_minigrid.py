@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import taskalgebra as ta
+from known_label import among
 from taskalgebra.envs import minigrid_state
 
 pytest.importorskip("minigrid")
@@ -12,11 +13,13 @@ COLOURS = ["red", "green", "blue", "purple", "yellow", "grey"]
 MOVES = [(1, 0), (0, 1), (-1, 0), (0, -1)]
 
 
+@among({"colour": COLOURS, "type": ["key", "ball"]})
 def carried(observation, info, env):
     thing = env.carrying
     return None if thing is None else {"colour": thing.color, "type": thing.type}
 
 
+@among({"colour": COLOURS, "type": ["key", "ball", "box"]})
 def faced(observation, info, env):
     thing = env.grid.get(*env.front_pos)
     if thing is None or thing.type not in ("key", "ball", "box"):
@@ -24,14 +27,10 @@ def faced(observation, info, env):
     return {"colour": thing.color, "type": thing.type}
 
 
+@among(["goal"])
 def on_goal(observation, info, env):
     thing = env.grid.get(*env.agent_pos)
     return "goal" if thing is not None and thing.type == "goal" else None
-
-
-carried.among = {"colour": COLOURS, "type": ["key", "ball"]}
-faced.among = {"colour": COLOURS, "type": ["key", "ball", "box"]}
-on_goal.among = ["goal"]
 
 
 def layout(env):

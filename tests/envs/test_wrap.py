@@ -7,7 +7,7 @@ from itertools import islice
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 import taskalgebra as ta
 from taskalgebra.envs.labelled import LabelledVector
@@ -529,6 +529,99 @@ def test_a_label_reads_the_same_info_in_a_vector(mode):
 
     *_, infos = _ended(ta.wrap(make, goals=by_info, among=["west", "east"]))
     assert infos["goal"].tolist() == [0, 1]
+
+
+def by_place(observation, info, env):
+    """The corners, by what is observed."""
+    row, column = divmod(int(observation), SIZE)
+    if row in (0, SIZE - 1) and column in (0, SIZE - 1):
+        return {"top": row == 0, "left": column == 0}
+    return None
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_copies_in_other_processes_give_the_same_episodes(mode):
+    def make(n):
+        limited = [lambda: gym.wrappers.TimeLimit(Square("discrete"), 40)] * n
+        return AsyncVectorEnv(limited, autoreset_mode=mode)
+
+    one = planned()
+    far = ta.wrap(make, goals=by_place, actions=MOVES, max_episode_steps=40)
+    assert sorted(far.space.goal_names) == sorted(one.space.goal_names)
+    far = ta.wrap(make, goals=by_place, among=CORNERS, actions=MOVES, max_episode_steps=40)
+    skills = ta.from_reach(one.family.reach, far)
+    for text in ("top", "~top & ~left"):
+        assert skills[text].evaluate(20, seed=4) == one[text].evaluate(20, seed=4)
+    assert skills["top & left"].play(episodes=3).success_rate == 1.0  # one copy, that is made
+    copies = make(3)
+    assert skills["top & left"].play(copies, episodes=5).success_rate == 1.0
+    copies.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_copies_in_other_processes_keep_their_limit_and_are_learned_from():
+    def make(n):
+        return AsyncVectorEnv([lambda: gym.make("FrozenLake-v1", is_slippery=False)] * n)
+
+    lake = ta.wrap(make, goals=on_lake, elsewhere="hole")
+    assert lake.max_episode_steps == 100
+    skills = ta.learn(lake, learner=ta.QLearning(steps=4_000))
+    assert skills["gift"].evaluate(5).success_rate == 1.0
+
+    def by_env(observation, info, env):
+        return "gift" if env.s == 15 else None
+
+    with pytest.raises(ValueError, match=r"looks at env\.s, but the copies .* not in this process"):
+        ta.wrap(make, goals=by_env)
+
+
+def on_lake(observation, info, env):
+    return "gift" if observation == 15 else None
+
+
+class Wanted(ta.GoalLabel):
+    """A corner, in an environment that ends in the middle for reasons of its own."""
+
+    among = ["left", "right"]  # noqa: RUF012
+
+    def __call__(self, observation, info, env):
+        return {0: "left", SIZE - 1: "right"}.get(int(observation) % SIZE)
+
+    def goes_on(self, observation):
+        return int(observation) == 2 * SIZE + 2
+
+
+def test_a_label_may_know_its_goals_and_which_ends_are_none():
+    def make():
+        env = Square("discrete")
+        env.ends_at = (2, 2)
+        return env
+
+    known = ta.wrap(make, goals=Wanted(), max_episode_steps=40)
+    assert known.space.goal_names == ("left", "right")
+    copies = known.vector(1, task=known.space.universal)
+    n_ended = 0
+    for seed in range(8):
+        observations, _ = copies.reset(seed=seed)
+        towards = 2 if observations[0] // SIZE < 2 else 0
+        for action in [towards, towards, 1, 1, 1]:
+            _, _, terminated, _, infos = copies.step(np.array([action]))
+            n_ended += bool(terminated[0] and infos["goal"][0] == 1)
+            if terminated[0]:
+                break
+    assert n_ended == 8
+
+    class Silent(Wanted):
+        def goes_on(self, observation):
+            return False
+
+    strict = ta.wrap(make, goals=Silent(), max_episode_steps=40).rules
+    assert known.rules.goal(12, {}, None, True) == -1
+    with pytest.raises(ValueError, match="ended an episode where the label names no goal"):
+        strict.goal(12, {}, None, True)
+    with pytest.raises(TypeError, match="abstract"):
+        type("Mute", (ta.GoalLabel,), {"among": ["a"]})()
 
 
 def test_what_the_environment_pays_at_an_end_is_no_cost_of_a_step():

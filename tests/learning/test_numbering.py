@@ -87,9 +87,57 @@ def test_wrong_shapes_and_too_many_observations_are_refused(monkeypatch):
         skills["edge"].act([[[1, 1]]])
     with pytest.raises(ValueError, match=r"a batch of shape \[B, 2\]"):
         skills["edge"].q_bar([[1, 1, 1]])
-    monkeypatch.setattr("taskalgebra.learning.tabular.MOST_STATES", 6)
+    monkeypatch.setattr("taskalgebra.learning.one_copy.MOST_STATES", 6)
     with pytest.raises(ValueError, match=r"more than 6 different observations.*DeepQ"):
         ta.learn(world, learner=EXACT)
+
+
+def test_a_table_grows_with_the_observations_that_are_met(tmp_path, monkeypatch):
+    world = row_world(curtained("counts"))
+    whole = ta.learn(world, learner=EXACT, seed=1, folder=tmp_path / "whole")
+    monkeypatch.setattr("taskalgebra.learning.tabular.FIRST_STATES", 1)
+    grown = ta.learn(world, learner=EXACT, seed=1, folder=tmp_path / "grown")
+    every = np.stack([shown("counts", state) for state in range(8)])
+    for text in ("edge", "early", "true", "false"):
+        assert np.array_equal(grown[text].q_bar(every), whole[text].q_bar(every)), text
+    for name, rows in (("whole", 64), ("grown", 8)):
+        tables = sorted((tmp_path / name).glob("[0-9]*.npz"))
+        assert len(tables) == 4
+        for path in tables:
+            with np.load(path) as run:
+                assert run["q"].shape == (rows, 3, 3), path.name
+
+
+class Coined(Row):
+    """The row, with a number drawn in each episode beside the state."""
+
+    observation_space = gym.spaces.Box(0, 1_000, (2,), np.int64)
+
+    def reset(self, *, seed=None, options=None):
+        state, info = super().reset(seed=seed)
+        self.drawn = self.np_random.integers(500)
+        return np.array([state, self.drawn]), info
+
+    def step(self, action):
+        state, *rest = super().step(action)
+        return np.array([state, self.drawn]), *rest
+
+
+def test_tables_that_grow_hold_what_tables_of_all_rows_hold(monkeypatch):
+    """Some observations are met by later tables only; earlier ones have values of 0 there."""
+    found = []
+    for first in (2, 2**16):
+        monkeypatch.setattr("taskalgebra.learning.tabular.FIRST_STATES", first)
+        found.append(ta.learn(row_world(Coined), learner=EXACT, seed=2))
+    grown, whole = found
+    met = whole["edge"].values.bounds.numbering.observations
+    assert np.array_equal(grown["edge"].values.bounds.numbering.observations, met)
+    for text in ("edge", "early", "true", "false"):
+        expected = whole[text].q_bar(met)
+        assert np.array_equal(grown[text].q_bar(met), expected), text
+        assert np.array_equal(grown[text].q_bar([[9, 999]]), whole[text].q_bar([[9, 999]]))
+    assert len(met) > 1_500
+    assert not whole["true"].q_bar(met[-20:]).any()
 
 
 class Stopped(Exception):

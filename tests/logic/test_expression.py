@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from taskalgebra.logic.expression import (
     FALSE,
-    MAX_TEXT,
     TRUE,
     And,
     Constant,
@@ -26,6 +25,7 @@ from taskalgebra.logic.expression import (
 )
 from taskalgebra.logic.formulas import all_functions, from_truth_table, parse
 from taskalgebra.logic.text import ExpressionError
+from taskalgebra.logic.tree import MAX_TEXT
 from taskalgebra.logic.truth import MAX_NAMES, CanonicalForm
 
 A, B, C, D = (Name(name) for name in "abcd")
@@ -307,10 +307,10 @@ def test_shared_subtrees_are_handled_once() -> None:
         ("(a & (b)", 0, "never closed"),
         ("a && b", 2, "write & for and"),
         ("a || b", 2, "write | for or"),
-        ("!a", 0, "write ~ for not"),
+        ("∼a", 0, "write ~ for not"),
         ("a == b", 2, "write <-> for if and only if"),
         ("a != b", 2, "write ^ for exclusive or"),
-        ("a => b", 2, "write -> for implies"),
+        ("a ⊃ b", 2, "write -> for implies"),
         ("a ⇒ b", 2, "write -> for implies"),
         ("a⇒b", 1, "write -> for implies"),
         ("a + b", 2, "write | for or"),

@@ -117,6 +117,40 @@ def test_values_are_those_of_backward_induction(stochastic, data):
             np.testing.assert_allclose(found.mean_return, found.optimal_return, atol=1e-12)
 
 
+def played(mdp, steps, goal_reward, n_steps, act=None):
+    """[S], what n steps earn, the action in a goal counted: at best, or by `act(left)`."""
+    p, v = dense(mdp), np.zeros(mdp.n_states)
+    for left in range(1, n_steps + 1):
+        q = steps + p @ v
+        q[mdp.goals] = goal_reward[:, None]
+        v = q.max(axis=1) if act is None else q[np.arange(mdp.n_states), act(left)]
+    return v
+
+
+@pytest.mark.parametrize("stochastic", [False, True])
+@given(data=st.data())
+def test_an_episode_that_is_cut_off_is_compared_with_the_best_of_its_length(stochastic, data):
+    mdp = data.draw(worlds(stochastic))
+    space = ta.TaskSpace(mdp)
+    agent = ta.solve(space, {"a": [0]}, horizon=5)["a"]
+    task = agent.task
+    every = np.arange(mdp.n_states)
+    for n in range(1, 8):
+        found = agent.evaluate(max_steps=n)
+
+        def act(left, n=n):
+            return agent.policy.with_left(every, np.full(mdp.n_states, 5 - n + left))
+
+        if n <= 5:
+            best = played(mdp, task.steps, task.goal_reward, n)
+            earned = played(mdp, task.steps, task.goal_reward, n, act)
+            assert found.mean_return == pytest.approx(earned[mdp.starts].mean(), abs=1e-12)
+        else:  # five moves and the action that is paid
+            best = best_within(mdp, task.steps, task.goal_reward, 5)[-1]
+        assert found.optimal_return == pytest.approx(best[mdp.starts].mean(), abs=1e-12)
+        assert found.mean_return <= found.optimal_return + 1e-12
+
+
 def reach_probability(mdp, wanted, horizon):
     """The largest probability of reaching some goals within the horizon, per state."""
     return best_within(mdp, np.zeros_like(mdp.step_reward), wanted.astype(float), horizon)[-1]

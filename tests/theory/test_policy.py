@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskalgebra.planning.exact import q_bar_star
-from taskalgebra.theory.policy import GreedyPolicy, greedy, greedy_towards
+from taskalgebra.theory.policy import GreedyPolicy, Policy, greedy, greedy_towards
 from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
@@ -68,3 +68,24 @@ def test_a_policy_acts_on_one_observation_as_on_many():
     assert all(type(policy.act(s)) is int for s in (0, np.int64(3)))
     # By hand: down or right towards B, of tied ones the lower number, then stay.
     assert actions[:6].tolist() == [1, 1, 2, 1, 1, 4]
+
+
+class Looking(Policy):
+    """Takes the action that the first number says."""
+
+    observation_ndim = 1
+
+    def actions(self, observations):
+        return np.asarray(observations)[:, 0] > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_what_is_not_a_number_is_refused(dtype):
+    policy = Looking()
+    for wrong in ([1.0, np.nan], [[1.0, 2.0], [3.0, 4.0], [np.nan, 5.0]]):
+        with pytest.raises(ValueError, match=r"observation.* NaN .*expected numbers"):
+            policy.act(np.array(wrong, dtype))
+    with pytest.raises(ValueError, match="2 of the 3 observations have NaN"):
+        policy.act(np.array([[np.nan, 0], [1, 1], [0, np.nan]], dtype))
+    assert policy.act(np.array([np.inf, 0], dtype))
+    assert policy.act([[1, 0], [-1, 0]]).tolist() == [True, False]

@@ -40,7 +40,7 @@ class Drawing:
         self._cell = max(LEAST_CELL, min(CELL, LONGEST_SIDE // max(states.shape)))
         self._axes = self._samples()
         self._still = self._ground(states == NOTHING)
-        for number in range(mdp.n_goals):
+        for number in np.argsort(desired, kind="stable"):  # of goals on one cell, a desired one
             self._diamond(self._at(self._still, int(mdp.goals[number])), bool(desired[number]))
 
     def frame(self, state: int | None) -> Image:

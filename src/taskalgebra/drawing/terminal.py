@@ -11,6 +11,8 @@ readers and in greyscale.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
@@ -20,6 +22,7 @@ from taskalgebra.worlds.finite import FiniteMDP
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 WALL = "█"
 AGENT = "@"
+DESIRED, OTHER = "◆", "◇"
 NOTHING = -1  # in a layout: a wall
 _VIRIDIS = np.array(
     [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], np.float64
@@ -39,9 +42,16 @@ def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> s
         ValueError: the world has no map.
     """
     mdp = task.space.mdp
+    return map_of_policy(mdp, _signs(task.wanted), values, actions, colour=colour)
+
+
+def map_of_policy(
+    mdp: FiniteMDP, signs: Sequence[str], values: Array, actions: LongArray, *, colour: bool
+) -> str:
+    """The same with one sign for each goal, `[G]`."""
     states, _ = layout(mdp)
     live = np.flatnonzero(~mdp.is_goal)
-    marks = _marks(mdp, task.wanted)
+    marks = _marks(mdp, signs)
     shown = values[live][np.isfinite(values[live])]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
     lines = []
@@ -80,7 +90,7 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
         ValueError: the world has no map.
     """
     states, corner = layout(mdp)
-    marks = _marks(mdp, desired)
+    marks = _marks(mdp, _signs(desired))
     lines = [
         [WALL * 3 if s == NOTHING else f" {marks.get(s, ' ')} " for s in row] for row in states
     ]
@@ -95,7 +105,8 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
 def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
     """The map: `[rows, columns]` of states, and the cell at its corner.
 
-    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there.
+    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there; of
+    several states on one cell, the first one is shown.
     """
     if mdp.cells is None:
         raise ValueError(
@@ -104,20 +115,26 @@ def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
         )
     corner = mdp.cells.min(axis=0) - 1
     states = np.full(mdp.cells.max(axis=0) + 2 - corner, NOTHING)
-    for drawn in (mdp.goals, np.flatnonzero(~mdp.is_goal)):
-        states[tuple((mdp.cells[drawn] - corner).T)] = drawn
+    drawn = _backwards(mdp)
+    states[tuple((mdp.cells[drawn] - corner).T)] = drawn
     return states, corner
 
 
-def _marks(mdp: FiniteMDP, desired: BoolArray) -> dict[int, str]:
-    """The symbol of each cell that holds a goal."""
+def _backwards(mdp: FiniteMDP) -> LongArray:
+    """[S], all states, those that are shown last: goals, then the others from last to first."""
+    return np.concatenate((mdp.goals, np.flatnonzero(~mdp.is_goal)[::-1]))
+
+
+def _signs(desired: BoolArray) -> list[str]:
+    return [DESIRED if one else OTHER for one in desired]
+
+
+def _marks(mdp: FiniteMDP, signs: Sequence[str]) -> dict[int, str]:
+    """The sign of each cell that holds a goal; of several goals, a desired one or the first."""
     assert mdp.cells is not None
-    order = [*mdp.goals, *np.flatnonzero(~mdp.is_goal)]
-    state_at = {tuple(mdp.cells[s]): int(s) for s in order}
-    return {
-        state_at[tuple(mdp.cells[goal])]: "◆" if is_desired else "◇"
-        for goal, is_desired in zip(mdp.goals, desired, strict=True)
-    }
+    state_at = {tuple(mdp.cells[s]): int(s) for s in _backwards(mdp)}
+    order = sorted(range(mdp.n_goals - 1, -1, -1), key=lambda goal: signs[goal] == DESIRED)
+    return {state_at[tuple(mdp.cells[mdp.goals[goal]])]: signs[goal] for goal in order}
 
 
 def _arrow(mdp: FiniteMDP, action: int, value: float) -> str:

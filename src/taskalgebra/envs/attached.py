@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrap
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import BoolArray, IntArray
+from taskalgebra.envs.of_vector import begun_by, mode_of
 from taskalgebra.theory.goal_env import goals_reached
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
@@ -60,7 +61,7 @@ class Attached(VectorWrapper):
         super().__init__(env)
         self.task = task
         self._goal_of = None if ends is None else {int(s): g for g, s in enumerate(ends)}
-        self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        self._mode = mode_of(env)
         self._states: NDArray[np.int64] = np.zeros(self.num_envs, np.int64)
         self._begins: BoolArray = np.zeros(self.num_envs, np.bool_)  # the next step starts anew
 
@@ -68,8 +69,7 @@ class Attached(VectorWrapper):
         """Start all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self._states = np.array(observations, np.int64)
-        begun = np.asarray((options or {}).get("reset_mask", True)) | np.zeros_like(self._begins)
-        self._begins = self._begins & ~begun
+        self._begins = self._begins & ~begun_by(options, self.num_envs)
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import gymnasium as gym
@@ -181,24 +182,21 @@ def _ended(world: GoalEnv, played: _Played) -> Finding:
 def _paid(world: GoalEnv, played: _Played) -> Finding:
     rewards = np.concatenate(played.rewards)
     low, high = (float(rewards.min()), float(rewards.max())) if rewards.size else (0.0, 0.0)
-    name, space = "steps cost, and wanted goals are worth the way", world.space
+    say = partial(Finding, "steps cost, and wanted goals are worth the way", CORE)
+    space = world.space
     if high > 0.0:
-        return Finding(
-            name,
-            CORE,
+        return say(
             False,
             f"a step outside goals paid {high:g}: an agent may prefer never to end; pay for steps "
             f"alike: wrap(..., step_reward=None)",
         )
     if space.finite and world.max_episode_steps is None:
         worth = space.check(world.tasks)[WORTH]
-        return Finding(name, CORE, worth.holds, f"{worth.detail} (space.check)")
+        return say(worth.holds, f"{worth.detail} (space.check)")
     way = abs(low) * (world.max_episode_steps or MAX_EPISODE_STEPS)
     least = float((space.r_universal - space.r_empty)[space.wantable].min())
     if way > least:
-        return Finding(
-            name,
-            CORE,
+        return say(
             False,
             f"the longest way costs up to {way:g}, but a wanted goal pays only {least:g} more than "
             f"another: a nearer goal that is not wanted may pay more; raise r_universal",
@@ -207,73 +205,67 @@ def _paid(world: GoalEnv, played: _Played) -> Finding:
     detail = f"a step costs {most_cost:g}"
     if low < high:
         detail = f"a step costs {least_cost:g} to {most_cost:g}"
-    return Finding(name, CORE, True, f"{detail}, the longest way {way:g}, of {least:g}")
+    return say(True, f"{detail}, the longest way {way:g}, of {least:g}")
 
 
 def _look(world: GoalEnv, played: _Played) -> Finding:
-    name, names = "goals look different", world.space.goal_names
+    say, names = partial(Finding, "goals look different", CORE), world.space.goal_names
     features = world.goal_features
     if features is None and isinstance(world.observation_space, Discrete):
-        return Finding(name, CORE, True, "states have numbers")
+        return say(True, "states have numbers")
     shown = dict(enumerate(features)) if features is not None else dict(sorted(played.last.items()))
     what = "descriptions" if features is not None else "the observations in which they were met"
     seen: dict[bytes, int] = {}
     for goal, array in shown.items():
         other = seen.setdefault(np.ascontiguousarray(array).tobytes(), goal)
         if other != goal:
-            return Finding(
-                name,
-                CORE,
+            return say(
                 False,
                 f"{names[other]!r} and {names[goal]!r} are shown to networks as the same, by "
                 f"{what}; tell them apart with wrap(..., shown={{goal: array}}), or label them "
                 f"alike",
             )
-    return Finding(name, CORE, True, f"by {what}")
+    return say(True, f"by {what}")
 
 
 def _seen(world: GoalEnv, played: _Played) -> Finding:
-    name, space = "observations can be taken", world.observation_space
+    say, space = partial(Finding, "observations can be taken", CORE), world.observation_space
     if played.wrong:
-        return Finding(name, CORE, False, f"{played.wrong}; mend the environment's own space")
+        return say(False, f"{played.wrong}; mend the environment's own space")
     shape = space.shape
     kind = (
         "numbers of states" if isinstance(space, Discrete) else f"arrays {shape} of {space.dtype}"
     )
-    return Finding(name, CORE, True, kind)
+    return say(True, kind)
 
 
 def _acts(world: GoalEnv, played: _Played) -> Finding:
-    name, names = "actions matter", world.space.action_names
+    say, names = partial(Finding, "actions matter", CORE), world.space.action_names
     if not isinstance(world.action_space, Discrete):
-        return Finding(name, CORE, True, f"continuous, {world.action_space}")
+        return say(True, f"continuous, {world.action_space}")
     still = [a for a, n in sorted(played.tried.items()) if n >= 20 and not played.changed[a]]
     idle = [names[a] for a in still if played.ending[a] < played.tried[a]]
     if idle:
-        return Finding(
-            name,
-            CORE,
+        return say(
             False,
             f"{listed(idle)} never changed the observation; leave them out: "
             f"wrap(..., actions={{name: action}})",
         )
     ends = " or ends the episode" if still else ""
-    return Finding(name, CORE, True, f"each of the {len(names)} changes the observation{ends}")
+    return say(True, f"each of the {len(names)} changes the observation{ends}")
 
 
 def _ways(world: GoalEnv) -> Finding:
     """What can be done with it."""
-    name, space = "ways in", world.observation_space
+    say, space = partial(Finding, "ways in", CORE), world.observation_space
     if not isinstance(world.action_space, Discrete):
-        return Finding(
-            name,
-            CORE,
+        return say(
             True,
             "bring an agent: from_sb3, from_policy; to learn, name a few of the actions: "
             "wrap(..., actions={name: action})",
         )
     if world.space.finite:
-        return Finding(name, CORE, True, "plan it exactly: solve; or learn it: learn")
+        return say(True, "plan it exactly: solve; or learn it: learn")
     learned = (
         "as a table"
         if isinstance(space, Discrete)
@@ -281,6 +273,4 @@ def _ways(world: GoalEnv) -> Finding:
         if isinstance(space, Box)
         else "by a learner of your own"
     )
-    return Finding(
-        name, CORE, True, f"learn it {learned}: learn; if it can be restored, explore it: explore"
-    )
+    return say(True, f"learn it {learned}: learn; if it can be restored, explore it: explore")

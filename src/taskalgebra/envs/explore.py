@@ -12,7 +12,7 @@ gives, or by its observation.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import log, sqrt
@@ -26,6 +26,7 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from taskalgebra.envs.attached import Attached
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.labelled import Labelled
+from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.envs.search import Search
 from taskalgebra.envs.simulate import (
     Copied,
@@ -43,7 +44,8 @@ from taskalgebra.envs.translation import View
 from taskalgebra.envs.wrap import Wrapped
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_seed, count
+from taskalgebra.validation import checked_seed, count, flag
+from taskalgebra.worlds.finite import NO_GOAL
 from taskalgebra.worlds.outcomes import from_outcomes
 
 CERTAINTY = 0.95
@@ -57,6 +59,7 @@ def explore(
     save: Save | None = None,
     restore: Restore | None = None,
     samples: int = 1,
+    continuing: bool = False,
     listener: Listener | None = None,
 ) -> Explored:
     """Enumerate the states of an environment, and what its actions do there.
@@ -64,7 +67,7 @@ def explore(
     Args:
         world: what `wrap` makes.
         seeds: of the episodes that are explored, and played later: each is a start, and where
-            layouts are random a layout.
+            layouts are random a layout.  A start of several seeds is as likely as they are many.
         limit: the most states; beyond, an error says what to do.
         save: `save(env)` gives the state of the environment, unwrapped, as something hashable;
             equal states give equal things.  By default what is known for MiniGrid, toy text and
@@ -74,6 +77,9 @@ def explore(
         samples: how often each action is tried in each state.  With 1, actions must be certain:
             some are tried twice, and a walk at random through the environment itself must go as
             the table says.  With more, probabilities are estimated.
+        continuing: whether episodes outlive goals, for tasks with time.  Every state in which the
+            label gives a goal is then a goal of its own, "red ball 1", "red ball 2", …, from which
+            episodes go on; the tasks are those of the world.
         listener: receives progress; by default a terminal or the log shows it.
 
     With n samples of each of N pairs (s, a), the estimated outcomes of *all* of them are within
@@ -105,6 +111,12 @@ def explore(
         )
     require_listener(listener)
     env = world.make()
+    if isinstance(env, OneOfVector):
+        env.close()
+        raise ValueError(
+            "the copies of this vector environment are not in this process, so that they cannot be "
+            "put back into a state; give a function that makes one environment: wrap(make_one, ...)"
+        )
     try:
         env.reset(seed=kept[0])  # before which an environment may not have all of its parts
         hooks = known_hooks(env.unwrapped)
@@ -116,7 +128,12 @@ def explore(
             simulator, finder = Copied(env, world.rules), None
         else:
             simulator, finder = Restored(env, world.rules, *hooks), hooks[0]
-        found = Search(simulator, count(limit, "limit"), count(samples, "samples"))
+        found = Search(
+            simulator,
+            count(limit, "limit"),
+            count(samples, "samples"),
+            flag(continuing, "continuing"),
+        )
         with Meter("exploring", shown=listener is None) as meter, without_observations(env):
             for seed in kept:
                 found.from_start(seed, listener or meter)
@@ -142,23 +159,40 @@ class Explored(FiniteEnv):
         self, world: Wrapped, found: Search, seeds: tuple[int, ...], save: Save | None
     ) -> None:
         """Lay out the table."""
-        goals, n = world.rules.goals.names, len(found.number)
-        table = np.array(found.rows)
+        n, kinds = len(found.number), np.arange(len(world.rules.goals.names))
+        if found.continuing:
+            kinds = np.array(found.kinds)
+        rows = list(found.rows)
+        if found.continuing and any(key not in found.number for key in found.goal_at):
+            # The environment itself ends in some goals: from there nothing leads on.
+            cost = min(paid for *_, paid in rows)
+            rows += [(n, a, n, 1.0, min(cost, 0.0)) for a in range(found.n_actions)]
+            n += 1
+        table = np.array(rows)
         ends = table[:, 2]
         table[:, 2] = np.where(ends < 0, n - 1 - ends, ends)
+        names = _numbered([world.rules.goals.names[kind] for kind in kinds])
         mdp = from_outcomes(
             table,
-            {name: n + g for g, name in enumerate(goals)},
-            n_states=n + len(goals),
+            {name: n + g for g, name in enumerate(names)},
+            n_states=n + len(names),
             action_names=world.rules.hands.names,
-            starts=sorted(set(found.starts)),
+            starts=sorted(found.starts),
         )
         mdp = replace(mdp, max_episode_steps=world.max_episode_steps)
-        space = TaskSpace(mdp, r_universal=world.space.r_universal, r_empty=world.space.r_empty)
-        tasks = {name: space.from_rewards(task.goal_reward) for name, task in world.tasks.items()}
+        if found.continuing:
+            nowhere = n - 1
+            resumes = np.array([found.number.get(key, nowhere) for key in found.goal_at], np.int32)
+            mdp = replace(mdp, resumes=resumes)
+        own = world.space
+        space = TaskSpace(mdp, r_universal=own.r_universal[kinds], r_empty=own.r_empty[kinds])
+        tasks = {
+            name: space.from_rewards(task.goal_reward[kinds]) for name, task in world.tasks.items()
+        }
         super().__init__(space, tasks)
         self.world, self.seeds, self.samples = world, seeds, found.samples
-        self._save = save
+        self.outlives_goals = found.continuing
+        self._save, self._goal_at = save, dict(found.goal_at)
         self._number = {**{key: n + g for key, g in found.goal_at.items()}, **found.number}
         self._view = View(
             world.rules.view.own, Discrete(mdp.n_states), self._state_of, needs_env=True
@@ -192,6 +226,20 @@ class Explored(FiniteEnv):
 
     def _state_of(self, observation: Any, base: Any) -> int:
         return self._numbered(key_of(observation) if self._save is None else self._save(base))
+
+    def episode_seed(self, seed: int) -> int:
+        """One of the seeds that were explored."""
+        return self.seeds[seed % len(self.seeds)]
+
+    def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
+        """The goal that the last step of a real environment entered, or −1."""
+        base = env.unwrapped
+        if self.world.rules.label(observation, info, base) is None:
+            return NO_GOAL
+        key = key_of(observation) if self._save is None else self._save(base)
+        if key not in self._goal_at:
+            raise ValueError("the environment is in a goal that was not explored")
+        return self._goal_at[key]
 
     def _key(self, observation: int) -> Hashable:
         return key_of(observation) if self._save is None else observation
@@ -251,6 +299,11 @@ class Explored(FiniteEnv):
             task: what is paid, as by the table.
             max_episode_steps: after this many of its own steps an episode is truncated.
         """
+        if self.outlives_goals:
+            raise TypeError(
+                "this world was explored for tasks with time, in which episodes outlive goals; for "
+                "other tasks explore it without continuing=True"
+            )
         inner: Any = env.unwrapped if isinstance(env, VectorEnv) else env
         each: list[Any] = list(inner.envs) if isinstance(inner, SyncVectorEnv) else [inner]
         rules = replace(self.world.rules, view=self._view)
@@ -273,6 +326,16 @@ class Explored(FiniteEnv):
             return Labelled(_Seeded(each[i], self.seeds, i, self.samples > 1), rules)
 
         return Attached(SyncVectorEnv([partial(played, i) for i in range(len(each))]), task)
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Names that are told apart: of several equal ones, each gets a number."""
+    count: dict[str, int] = {}
+    found = []
+    for name in names:
+        count[name] = count.get(name, 0) + 1
+        found.append(f"{name} {count[name]}" if names.count(name) > 1 else name)
+    return found
 
 
 @final

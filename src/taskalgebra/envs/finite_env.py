@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
@@ -131,6 +131,12 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         playing = copy(self)
         playing.task = task
         return FiniteVectorEnv(playing, num_envs, max_episode_steps=max_episode_steps)
+
+    def continuing(
+        self, num_envs: int, *, max_episode_steps: int | None = None
+    ) -> ContinuingVectorEnv:
+        """N copies whose episodes outlive goals, and go on in `FiniteMDP.resumes`."""
+        return ContinuingVectorEnv(self, num_envs, max_episode_steps=max_episode_steps)
 
     def attach(
         self, env: Any, *, task: Task, max_episode_steps: int | None = None
@@ -334,3 +340,38 @@ class FiniteVectorEnv(Copies[States]):
     def _infos(self, goals: States) -> dict[str, Any]:
         """Gymnasium's form for a batch: the values, and which copies have one."""
         return {"goal": goals, "_goal": np.ones(self.num_envs, np.bool_)}
+
+
+@final
+class ContinuingVectorEnv(FiniteVectorEnv):
+    """N copies whose episodes outlive goals, for tasks with time.
+
+    `infos["goal"]` is `[N]`: the goal that each step entered, −1 for none.  Steps pay what they pay
+    in the world, and goals nothing.  Only a limit ends an episode.
+    """
+
+    def __init__(
+        self, world: FiniteEnv, num_envs: int = 1, *, max_episode_steps: int | None = None
+    ) -> None:
+        """Look up where episodes go on."""
+        super().__init__(world, num_envs, max_episode_steps=max_episode_steps)
+        self._mdp = world.space.mdp
+        self._resumes = self._mdp.after_goals.astype(np.int64)
+
+    def step(self, actions: ArrayLike) -> Step:
+        """Move every copy by its action; those whose episode was cut off start a new one."""
+        self._require_reset("step")
+        mdp = self._mdp
+        chosen = checked_actions(actions, self.num_envs, mdp.action_names)
+        rewards = mdp.step_reward[self._states, chosen]
+        self._states = self._successors(self._states * mdp.n_actions + chosen)
+        goals = self._goal[self._states]
+        entered = goals != NO_GOAL
+        self._states[entered] = self._resumes[goals[entered]]
+        begun = self._episodes.ended.copy()
+        if begun.any():
+            self._states[begun] = self._random_starts(int(begun.sum()))
+            goals[begun], rewards[begun] = NO_GOAL, 0.0
+        never = np.zeros(self.num_envs, np.bool_)
+        truncated = self._episodes.advance(never)
+        return self._states.copy(), rewards, never, truncated, self._infos(goals)

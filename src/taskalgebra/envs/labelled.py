@@ -13,11 +13,12 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from taskalgebra.envs.labels import Goals, Label
+from taskalgebra.envs.labels import GoalLabel, Goals, Label
+from taskalgebra.envs.of_vector import BEGUN_ANEW, begun_by, copy_of, last_of, mode_of, resettable
 from taskalgebra.envs.translation import Hands, View
 from taskalgebra.validation import checked_action
 from taskalgebra.worlds.finite import NO_GOAL
@@ -35,6 +36,7 @@ class Rules:
     hold: int = 1  # steps for which an action is repeated
     step_reward: float | None = None  # of every action; None: what the environment pays
     elsewhere: int | None = None  # the goal that stands for ends without a label
+    ends: bool = True  # whether a goal ends an episode
 
     @property
     def action_space(self) -> gym.Space[Any] | None:
@@ -46,11 +48,12 @@ class Rules:
         own = self.hands.own
         return action if own is None else own[checked_action(action, self.hands.names)]
 
+    def goes_on(self, observation: Any) -> bool:
+        """Whether an end of the environment's is none here, by the label."""
+        return isinstance(self.label, GoalLabel) and self.label.goes_on(observation)
+
     def goal(self, observation: Any, info: Mapping[str, Any], env: Any, terminated: bool) -> int:
         """The number of the goal just reached, or −1.
-
-        A label may have a method `goes_on(observation)`, which says of an end that names no goal
-        that the episode goes on: the environment had a goal of its own there.
 
         Raises:
             ValueError: the episode ended, and the label does not say where.
@@ -58,8 +61,7 @@ class Rules:
         given = self.label(observation, info, env)
         if given is not None:
             return self.goals.number(given)
-        goes_on = getattr(self.label, "goes_on", None)
-        if not terminated or (goes_on is not None and goes_on(observation)):
+        if not terminated or self.goes_on(observation):
             return NO_GOAL
         if self.elsewhere is None:
             raise ValueError(
@@ -99,6 +101,9 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         reached = goal != NO_GOAL
         reward = paid if rules.step_reward is None else rules.step_reward
         over = bool(truncated) and not reached
+        if not rules.ends:
+            reached = bool(terminated) and not rules.goes_on(observation)
+            over = bool(truncated)
         return self._seen(observation), reward, reached, over, {**info, "goal": goal}
 
     def _seen(self, observation: Any) -> Any:
@@ -122,15 +127,14 @@ class LabelledVector(VectorWrapper):
         self.observation_space = batch_space(rules.view.space, self.num_envs)
         self.single_action_space = rules.action_space or env.single_action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-        self._resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
+        self._mode = mode_of(env)
         self._begins = np.zeros(self.num_envs, np.bool_)  # the next step only starts an episode
         self._early = np.zeros(self.num_envs, np.bool_)  # in a goal, though the copy goes on
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Start all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        begun = np.asarray((options or {}).get("reset_mask", True)) | np.zeros_like(self._begins)
+        begun = begun_by(options, self.num_envs)
         self._begins = self._begins & ~begun
         self._early = self._early & ~begun
         return self._seen(self._each(observations)), infos
@@ -151,7 +155,7 @@ class LabelledVector(VectorWrapper):
         last = list(each)
         for i in map(int, np.flatnonzero(~begins)):
             over = bool(ended[i] | truncated[i])
-            last[i], info = self._last(each[i], infos, i, over)
+            last[i], info = last_of(each[i], infos, i, self._begun(over))
             goals[i] = rules.goal(last[i], info, self._copy_at_end(i, over), bool(ended[i]))
             if ended[i] and goals[i] == NO_GOAL:
                 raise ValueError(
@@ -179,7 +183,7 @@ class LabelledVector(VectorWrapper):
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """What a step returns, with copies in a goal reset by hand where they would go on."""
         rules = self.rules
-        if early.any() and not self._resettable:
+        if early.any() and not resettable(self.env):
             raise ValueError(
                 "the label named a goal where this vector environment goes on, and its copies "
                 "cannot be reset one by one; make copies that can: "
@@ -207,17 +211,13 @@ class LabelledVector(VectorWrapper):
         )
         return self._seen(each), rewards, ended, truncated, infos
 
-    def _last(self, observation: Any, infos: Mapping[str, Any], i: int, over: bool) -> Any:
-        """The observation and info of a copy, those before a reset in the same step."""
-        if over and self._mode == AutoresetMode.SAME_STEP:
-            return infos["final_obs"][i], _info_of(infos.get("final_info", {}), i)
-        return observation, _info_of(infos, i)
+    def _begun(self, over: bool) -> bool:
+        """Whether a copy whose episode is over has begun the next one."""
+        return over and self._mode == AutoresetMode.SAME_STEP
 
     def _copy_at_end(self, i: int, over: bool) -> Any:
         """Copy i as a label finds it after a step; not where it has begun the next episode."""
-        return (
-            _BegunAnew() if over and self._mode == AutoresetMode.SAME_STEP else copy_of(self.env, i)
-        )
+        return BEGUN_ANEW if self._begun(over) else copy_of(self.env, i)
 
     def _each(self, observations: Any) -> list[Any]:
         return list(iterate(self.env.observation_space, observations))
@@ -227,38 +227,6 @@ class LabelledVector(VectorWrapper):
 
     def _seen_one(self, observation: Any, i: int) -> Any:
         return self.rules.view(observation, copy_of(self.env, i))
-
-
-def copy_of(env: VectorEnv[Any, Any, Any], i: int) -> Any:
-    """Copy i of a vector, unwrapped, where it can be had."""
-    inner = env.unwrapped
-    return inner.envs[i].unwrapped if isinstance(inner, SyncVectorEnv) else inner
-
-
-class _BegunAnew:
-    """Stands for a copy that has begun its next episode, so that its last state is gone."""
-
-    def __getattr__(self, name: str) -> Any:
-        """Refuse to be looked at."""
-        raise ValueError(
-            f"the label or the observation looks at env.{name} at the end of an episode, but this "
-            f"vector environment has begun the next one; make it with another autoreset mode: "
-            f"gymnasium.make_vec(..., vector_kwargs={{'autoreset_mode': 'NextStep'}})"
-        )
-
-
-def _info_of(infos: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """The info of copy i, from that of a vector; what holds for all copies is as it is."""
-    found: dict[str, Any] = {}
-    for key, value in infos.items():
-        given = np.asarray(infos.get(f"_{key}", True))
-        if key.startswith("_") or key == "final_info" or not (given[i] if given.ndim else given):
-            continue
-        if isinstance(value, Mapping):
-            found[key] = _info_of(value, i)
-        else:
-            found[key] = value[i] if np.ndim(value) else value
-    return found
 
 
 def _objects(items: list[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ value (`top`), one for each number (`floor 3`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -32,6 +33,29 @@ Among = Sequence[str] | Sequence[Predicates] | Mapping[str, Iterable[Value]]
 MOST_GOALS = 10_000
 
 
+class GoalLabel(ABC):
+    """A label that knows more than which goal was reached; for all else a function will do."""
+
+    @property
+    @abstractmethod
+    def among(self) -> Among:
+        """All goals, as `wrap(..., among=...)` takes them."""
+
+    @abstractmethod
+    def __call__(
+        self, observation: Any, info: Mapping[str, Any], env: Any
+    ) -> str | Predicates | None:
+        """The name or the predicates of the goal just reached, or None."""
+
+    def goes_on(self, observation: Any) -> bool:
+        """Whether an end of the environment's where no goal is named is none here.
+
+        The environment may have a goal of its own there, which no task knows.  By default ends are
+        ends.
+        """
+        return False
+
+
 @final
 @dataclass(frozen=True)
 class Goals:
@@ -49,6 +73,7 @@ class Goals:
     names: tuple[str, ...]
     predicates: tuple[Predicates, ...] = ()
     found: bool = False  # by acting at random, so that there may be more
+    elsewhere: str | None = None  # the last of the names, for ends that the label does not name
 
     def number(self, given: str | Predicates) -> int:
         """The number of the goal that a label has given.
@@ -60,7 +85,7 @@ class Goals:
         if name in self.names:
             return self.names.index(name)
         more = (
-            "these were found by acting at random; give all of them: wrap(..., among=...)"
+            f"these were found by acting at random, which may miss some: {self.with_more(given)}"
             if self.found
             else "give all goals with wrap(..., among=...)"
         )
@@ -69,10 +94,18 @@ class Goals:
             f"{'' if self.found else closest(name, self.names)}"
         )
 
-    def base_tasks(self, n_goals: int | None = None) -> dict[str, tuple[int, ...]]:
-        """What each base task wants of the first n goals: by predicates, or each by its name."""
+    def with_more(self, given: str | Predicates) -> str:
+        """How to name these goals and one more, in words."""
+        among: object = [name for name in (*self.names, given) if name != self.elsewhere]
+        if isinstance(given, Mapping) and self.predicates:
+            every = (*self.predicates, given)
+            among = {key: list(dict.fromkeys(one.get(key) for one in every)) for key in given}
+        return f"wrap(..., among={among!r})"
+
+    def base_tasks(self) -> dict[str, tuple[int, ...]]:
+        """What each base task wants: by predicates, or each goal by its name."""
         if not self.predicates:
-            return {name: (i,) for i, name in enumerate(self.names[:n_goals])}
+            return {name: (i,) for i, name in enumerate(self.names) if name != self.elsewhere}
         columns = self._columns()
         words = [word for _, word, _ in columns]
         tasks: dict[str, tuple[int, ...]] = {}
@@ -103,7 +136,7 @@ class Goals:
             )
         if name in self.names:
             raise ValueError(f"elsewhere is {name!r}, which is a goal of the label; use another")
-        return Goals((*self.names, name), self.predicates, self.found)
+        return Goals((*self.names, name), self.predicates, self.found, name)
 
     def _columns(self) -> list[tuple[str, str, tuple[int, ...]]]:
         """Predicate, word and goals of each value; of truth values only what is true."""

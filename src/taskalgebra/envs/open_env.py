@@ -23,12 +23,13 @@ from typing import Any, final
 
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.copies import Episodes
+from taskalgebra.envs.of_vector import mode_of, resettable
 from taskalgebra.envs.translation import CONTINUOUS
 from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -138,16 +139,15 @@ class PaysTask(VectorWrapper):
         """Wrap the copies; with a limit, those that reach it are reset by hand."""
         super().__init__(env)
         self.task = task
-        resettable = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)  # one by one
-        mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-        if resettable and max_episode_steps is not None and mode == AutoresetMode.DISABLED:
+        by_hand, mode = resettable(env), mode_of(env)
+        if by_hand and max_episode_steps is not None and mode == AutoresetMode.DISABLED:
             raise ValueError(
                 f"episodes can be cut off after max_episode_steps only with autoreset_mode "
                 f"NEXT_STEP or SAME_STEP, got {mode}; make the copies with one of them, or give "
                 f"the environment a limit"
             )
         self._at_once = mode == AutoresetMode.SAME_STEP
-        self._episodes = Episodes(self.num_envs, max_episode_steps if resettable else None)
+        self._episodes = Episodes(self.num_envs, max_episode_steps if by_hand else None)
         self._cut = np.zeros(self.num_envs, np.bool_)  # too long, to be reset by hand
         self.goal_without_end = False  # whether a goal came on a step that did not terminate
 

@@ -13,6 +13,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 
+from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.validation import closest
 
 Source = str | EnvSpec | gym.Env[Any, Any] | Callable[..., Any]
@@ -30,7 +31,7 @@ class Origin:
         if isinstance(env, VectorEnv):
             raise TypeError(
                 "a vector environment cannot be copied; give a function of n that makes one: "
-                'wrap(lambda n: gymnasium.make_vec(..., n, vectorization_mode="sync"), goals=label)'
+                "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
             )
         if isinstance(env, str):
             if env.startswith(("MiniGrid-", "BabyAI-")) and find_spec("minigrid"):
@@ -70,13 +71,8 @@ class Origin:
                     f"the function of n made {vector!r}, expected a vector environment of n "
                     f"copies; a function that makes one environment takes no argument"
                 )
-            if isinstance(vector.unwrapped, SyncVectorEnv):
-                return vector.unwrapped.envs[0]
-            raise ValueError(
-                f"the function made {vector}, whose copies cannot be looked at one by one; make a "
-                f'SyncVectorEnv, as gymnasium.make_vec(..., n, vectorization_mode="sync") does, or '
-                f"give a function that makes one environment"
-            )
+            inner = vector.unwrapped
+            return inner.envs[0] if isinstance(inner, SyncVectorEnv) else OneOfVector(vector)
         _require_none({key: changes[key] for key in changes if not _has(source, key)}, SUCH)
         env = source(**changes)
         if not isinstance(env, gym.Env):

@@ -17,6 +17,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.envs.labels import GoalLabel
 from taskalgebra.validation import listed, number, unique_names
 
 ACHIEVED, DESIRED = "achieved_goal", "desired_goal"
@@ -27,7 +28,7 @@ SLACK = 1e-6
 
 
 @final
-class Places:
+class Places(GoalLabel):
     """A label that names the nearest of the points that are reached.
 
     Args:
@@ -46,7 +47,7 @@ class Places:
     ) -> None:
         """Check the points, and that each can be told from the others."""
         self.points = points_of(env.observation_space, goals)
-        self.among = list(goals)
+        self._names = list(goals)
         self.reached = reached
         if not callable(reached) and reached is not None:
             self.reached = number(reached, "reached", "a distance of at least 0", least=0.0)
@@ -66,8 +67,13 @@ class Places:
                 f"it does not say when one is reached; say how near is there: reached=0.5"
             )
         self._most = float(self.payments[-1]) if self.payments.size else 0.0
-        for name, point in zip(self.among, self.points, strict=True):
+        for name, point in zip(self._names, self.points, strict=True):
             self._require_told_apart(name, self.near(point, {}))
+
+    @property
+    def among(self) -> list[str]:
+        """The names of the goals."""
+        return self._names
 
     def _payments(self, start: NDArray[Any]) -> Array:
         """What is paid at the points and at a start for each point, in ascending order."""
@@ -104,7 +110,7 @@ class Places:
         return found
 
     def _require_told_apart(self, name: str, near: BoolArray) -> None:
-        here = [other for other, there in zip(self.among, near, strict=True) if there]
+        here = [other for other, there in zip(self._names, near, strict=True) if there]
         if name not in here:
             raise ValueError(f"goal {name!r} does not count as reached at its own point")
         if len(here) > 1:
@@ -119,7 +125,7 @@ class Places:
         near = self.near(achieved, info)
         if not near.any():
             return None
-        return self.among[int(np.argmin(np.where(near, self._distances(achieved), np.inf)))]
+        return self._names[int(np.argmin(np.where(near, self._distances(achieved), np.inf)))]
 
     def goes_on(self, observation: Any) -> bool:
         """Whether an end is only that of the environment's own desired goal, which counts not."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 NAMESPACE = "TaskAlgebra"
 _ENTRY_POINTS = {  # one environment, and a vector of them
     "FourRooms": ("four_rooms:FourRooms", "four_rooms:four_rooms"),
+    "Office": ("office:Office", "office:office"),
+    "LetterWorld": ("letter_world:LetterWorld", "letter_world:letter_world"),
+    "RandomLetterWorld": ("letter_world:RandomLetterWorld", "letter_world:random_letter_world"),
     "Boxman": ("boxman.env:Boxman", "boxman.env:boxman"),
+    "FlatWorld": ("flat_world.env:FlatWorld", "flat_world.env:flat_world"),
 }
 _WORLDS = {"MiniGrid": "minigrid.worlds:world"}  # of others, by a label
 NAMES = (*_ENTRY_POINTS, *_WORLDS)

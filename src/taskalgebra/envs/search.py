@@ -28,9 +28,17 @@ Ends = dict[tuple[int, int], int]
 class Search:
     """States that were found, in the order in which they were found, and what actions do there."""
 
-    def __init__(self, simulator: Simulator, limit: int, samples: int) -> None:
-        """Nothing is found yet."""
+    def __init__(
+        self, simulator: Simulator, limit: int, samples: int, continuing: bool = False
+    ) -> None:
+        """Nothing is found yet.
+
+        With `continuing`, episodes outlive goals: every state in which the label gives a goal is a
+        goal of its own, and a state from which the search goes on.
+        """
         self.simulator, self.limit, self.samples = simulator, limit, samples
+        self.continuing = continuing
+        self.kinds: list[int] = []  # what the label gave in each goal, if they are told apart
         self.n_actions = len(simulator.rules.hands.names)
         self.number: dict[Hashable, int] = {}
         self.goal_at: dict[Hashable, int] = {}  # where episodes ended
@@ -72,10 +80,16 @@ class Search:
 
     def _end(self, found: Outcome) -> int:
         """The state that an action led to, or −1 − g."""
-        if found.goal != NO_GOAL:
+        if found.goal == NO_GOAL:
+            return self._known(found)
+        if self.continuing and found.key not in self.goal_at:
+            self.goal_at[found.key] = len(self.kinds)
+            self.kinds.append(found.goal)
+            if not found.ended:
+                self._known(found)
+        elif not self.continuing:
             self.goal_at[found.key] = found.goal
-            return -1 - found.goal
-        return self._known(found)
+        return -1 - self.goal_at[found.key]
 
     def _known(self, found: Outcome) -> int:
         """The number of a state, a new one if it was not met before."""
@@ -125,10 +139,15 @@ class Search:
 
     def _compare(self, s: int, a: int, before: int, found: Outcome) -> None:
         """Refuse an outcome that differs from the one before."""
-        after = -1 - found.goal if found.goal != NO_GOAL else self.number.get(found.key, self.limit)
+        after = self.number.get(found.key, self.limit)
+        if found.goal != NO_GOAL:
+            goal = self.goal_at.get(found.key) if self.continuing else found.goal
+            after = self.limit if goal is None else -1 - goal
         if after == before:
             return
         names = self.simulator.rules.goals.names
+        if self.continuing:
+            names = tuple(names[kind] for kind in self.kinds)
         here, there = (
             f"goal {names[-1 - end]!r}" if end < 0 else f"state {end}" for end in (before, after)
         )

@@ -28,6 +28,7 @@ class Outcome(NamedTuple):
     saved: Any  # to go on from there
     goal: int  # that was reached, or −1
     paid: float
+    ended: bool = False  # whether the environment itself cannot go on
 
 
 class Simulator(ABC):
@@ -68,7 +69,8 @@ class Simulator(ABC):
             paid = rules.step_reward
         elif goal != NO_GOAL:
             paid = 0.0  # what the environment pays at an end is for a task of its own
-        return Outcome(*self._here(env, observation), goal, paid)
+        ended = bool(terminated) and not rules.goes_on(observation)
+        return Outcome(*self._here(env, observation), goal, paid, ended)
 
     @abstractmethod
     def _at(self, saved: Any) -> gym.Env[Any, Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from typing import Any, final
@@ -26,18 +27,24 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules, copy_of
-from taskalgebra.envs.labels import Among, Goals, Label, goal_name, goals_among, in_order
+from taskalgebra.envs.by_chance import OF_ENVIRONMENT, cost_of_a_step, goals_found
+from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
+from taskalgebra.envs.labels import (
+    Among,
+    GoalLabel,
+    Goals,
+    Label,
+    goals_among,
+)
+from taskalgebra.envs.of_vector import OneOfVector, copy_of
 from taskalgebra.envs.open_env import Copies, OpenEnv, PaysTask
 from taskalgebra.envs.origin import Origin, Source
 from taskalgebra.envs.translation import Look, hands_of, view_of
 from taskalgebra.theory.goal_env import LEARNING_STEPS
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, finite, listed, number, takes
+from taskalgebra.validation import count, finite, listed, takes
+from taskalgebra.worlds.finite import NO_GOAL
 
-FEW, MANY = 2_000, 20_000
-"""Random steps in which goals are looked for: at least, and at most."""
-OF_ENVIRONMENT = "environment"
 AS_OBSERVED = "observation"
 
 
@@ -62,13 +69,14 @@ def wrap(
     Args:
         env: a registered name, a spec, an environment, which is made again from its spec or else
             copied, a function that makes one, or a function of n that makes a vector environment.
+            Copies that are not in this process (`AsyncVectorEnv`) cannot be looked at by the label.
         goals: the label, `goals(observation, info, env)`, asked after every step with the
             environment's own observation, and `env` unwrapped: the name of the goal just reached,
             its predicates, such as `{"colour": "red", "big": True}`, or None.  Where it gives a
             goal, the episode ends there.
         among: all goals: their names, or `{predicate: values}`, each combination of which is a
-            goal.  By default `goals.among`, if the label has it, else what is found by acting at
-            random for a while.
+            goal.  By default those of a `GoalLabel`, else what is found by acting at random for a
+            while.
         tasks: the named tasks, `{name: goals}`; by default those that follow from predicates: one
             for each word, each truth value and each number.  Without predicates, one per goal.
         elsewhere: the name of a goal that stands for all ends of episodes at which the label gives
@@ -99,7 +107,7 @@ def wrap(
         raise TypeError(
             f"the label must take (observation, info, env); it takes {signature(goals)}"
         )
-    given = among if among is not None else getattr(goals, "among", None)
+    given = goals.among if among is None and isinstance(goals, GoalLabel) else among
     origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
@@ -109,10 +117,10 @@ def wrap(
         hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
-            found = _found(one, goals, hands.own, hold, limit)
-            given = found
-        known = goals_among(given, found=among is None and not hasattr(goals, "among"))
-        cost = _cost(one, goals, hands.own, step_reward, limit, hold)
+            known = goals_among(goals_found(one, goals, hands.own, hold, limit), found=True)
+        else:
+            known = goals_among(given)
+        cost = cost_of_a_step(one, goals, hands.own, step_reward, limit, hold)
     finally:
         one.close()
     if elsewhere is not None:
@@ -134,7 +142,7 @@ def wrap(
     return Wrapped(
         origin,
         rules,
-        tasks=tasks or known.base_tasks(len(known.names) - (elsewhere is not None)),
+        tasks=known.base_tasks() if tasks is None else _checked(tasks, known),
         features=_features(known, shown),
         r_universal=r_universal,
         r_empty=r_empty,
@@ -171,6 +179,32 @@ class Wrapped(OpenEnv):
             max_episode_steps=max_episode_steps,
         )
         self.goal_features = features
+
+    @property
+    def entry_reward(self) -> float:  # type: ignore[override]
+        """What the step into a goal costs where episodes go on."""
+        return self.rules.step_reward or 0.0
+
+    def continuing(self, num_envs: int, *, max_episode_steps: int | None = None) -> Copies:
+        """N copies whose episodes outlive goals; they end where the environment itself ends."""
+        if self._origin.many:
+            raise TypeError(
+                "a vector environment begins anew where it ends; give a function that makes one "
+                "environment: wrap(make_one, ...)"
+            )
+        rules = replace(self.rules, ends=False)
+
+        def one() -> gym.Env[Any, Any]:
+            env: gym.Env[Any, Any] = Labelled(self._origin.one(), rules)
+            limit = max_episode_steps
+            return env if limit is None else gym.wrappers.TimeLimit(env, limit)
+
+        return _vector([one] * count(num_envs, "num_envs"))
+
+    def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
+        """The goal that the label names after a step of the environment itself, or −1."""
+        given = self.rules.label(observation, info, env.unwrapped)
+        return NO_GOAL if given is None else self.rules.goals.number(given)
 
     def make(self, **changes: Any) -> gym.Env[Any, Any]:
         """The environment itself, not played by the label; `changes` are given to Gymnasium."""
@@ -244,80 +278,27 @@ def _limit(env: gym.Env[Any, Any], given: int | None) -> int:
     if given is not None:
         return count(given, "max_episode_steps")
     own = None if env.spec is None else env.spec.max_episode_steps
-    return int(own or getattr(env.unwrapped, "max_steps", None) or LEARNING_STEPS)
+    if own is None and not isinstance(env, OneOfVector):
+        own = getattr(env.unwrapped, "max_steps", None)
+    return int(own or LEARNING_STEPS)
 
 
-def _random_actions(env: gym.Env[Any, Any], own: tuple[Any, ...] | None, seed: int) -> Any:
-    env.action_space.seed(seed)
-    rng = np.random.default_rng(seed)
-    while True:
-        yield env.action_space.sample() if own is None else own[rng.integers(len(own))]
-
-
-def _found(
-    env: gym.Env[Any, Any], label: Label, own: tuple[Any, ...] | None, hold: int, limit: int
-) -> list[Any]:
-    """The goals that a label gives while an agent acts at random, by name."""
-    found: dict[str, Any] = {}
-    last, over, began = 0, True, 0
-    actions = _random_actions(env, own, 0)
-    action = next(actions)
-    for n in range(1, MANY + 1):
-        if over:
-            env.reset(seed=n)
-            began = n
-        if n % hold == 0 or over:
-            action = next(actions)
-        observation, _, terminated, truncated, info = env.step(action)
-        given = label(observation, info, env.unwrapped)
-        over = bool(terminated or truncated or given is not None) or n - began + 1 >= limit
-        given = in_order(given, next(iter(found.values()), None))
-        if given is not None and goal_name(given) not in found:
-            found[goal_name(given)] = given
-            last = n
-        if n >= FEW and found and n >= 4 * last:
-            break
-    if not found:
+def _checked(tasks: Any, known: Goals) -> Any:
+    """The tasks that were given; goals that chance did not find are said to be such."""
+    if isinstance(tasks, Mapping) and not tasks:
         raise ValueError(
-            f"the label gave no goal in {MANY:,} random steps; see that it can, or name the goals: "
-            f"wrap(..., among=[...])"
+            "tasks is empty; give {name: goals}, or leave it out for those that follow from the "
+            "label"
         )
-    return [found[name] for name in sorted(found)]
-
-
-def _cost(
-    env: gym.Env[Any, Any],
-    label: Label,
-    own: tuple[Any, ...] | None,
-    step_reward: float | str | None,
-    limit: int,
-    hold: int,
-) -> float:
-    """What an action costs, at most, as far as is known.
-
-    What the environment pays at an end does not count: the task pays instead.
-    """
-    if step_reward is None:
-        return 1.0 / math.ceil(limit / hold)
-    if step_reward == OF_ENVIRONMENT:
-        lowest, over = 0.0, True
-        for n, action in zip(range(500), _random_actions(env, own, 1), strict=False):
-            if over:
-                env.reset(seed=n)
-            observation, reward, terminated, truncated, info = env.step(action)
-            ended = bool(terminated) or label(observation, info, env.unwrapped) is not None
-            lowest = lowest if ended else min(lowest, float(reward))
-            over = ended or bool(truncated)
-        return -lowest * hold
-    if isinstance(step_reward, str):
-        raise ValueError(f"step_reward is {step_reward!r}, expected a number or {OF_ENVIRONMENT!r}")
-    reward = number(step_reward, "step_reward")
-    if reward > 0.0:
-        raise ValueError(
-            f"step_reward is {step_reward}, expected a cost, at most 0; an agent that is paid for "
-            f"steps never ends"
-        )
-    return -reward
+    if known.found and isinstance(tasks, Mapping):
+        for name, wanted in tasks.items():
+            for goal in wanted if isinstance(wanted, list | tuple | set) else ():
+                if isinstance(goal, str) and goal not in known.names:
+                    raise ValueError(
+                        f"task {name!r} wants {goal!r}, but the goals found by acting at random "
+                        f"are {listed(known.names)}; name all goals: {known.with_more(goal)}"
+                    )
+    return tasks
 
 
 def _not_wanted_last(r_universal: ArrayLike, r_empty: ArrayLike, n_goals: int) -> NDArray[Any]:

@@ -35,18 +35,19 @@ def rollouts(
     episodes: int,
     rng: np.random.Generator,
     max_steps: int | None = None,
+    starts: IntArray | None = None,
     listener: Listener = silent,
 ) -> Evaluation:
     """Play episodes with one action per state, `[S]`, from random starts.
 
-    `max_steps` cuts episodes off.  By default an episode that surely ends is not cut off; if the
-    policy may never end, the limit is ten times the number of states.  The listener receives
-    progress.
+    `starts` are those of the world unless given, all equally likely.  `max_steps` cuts episodes
+    off.  By default an episode that surely ends is not cut off; if the policy may never end, the
+    limit is ten times the number of states.  The listener receives progress.
     """
     episodes = count(episodes, "episodes", most=MOST_EPISODES)
     mdp = task.space.mdp
     chosen = _actions(actions, task)
-    starts = rng.choice(mdp.starts, episodes)
+    starts = rng.choice(mdp.starts if starts is None else starts, episodes)
     if max_steps is None:
         row, column, _ = _transitions(mdp, chosen)
         endless = _may_miss(row, column, mdp.goals, mdp.n_states)[starts]

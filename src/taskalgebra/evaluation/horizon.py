@@ -31,7 +31,8 @@ def expected(
         policy: what acts.
         episodes: of which the figures are expectations.
         max_steps: an episode is cut off after this many steps, of which the action that is paid in
-            a goal is one; by default the horizon leaves time for all moves and that action.
+            a goal is one; by default the horizon leaves time for all moves and that action.  The
+            optimum is that of episodes which are cut off there.
         listener: receives progress.
     """
     mdp, horizon = task.space.mdp, policy.horizon
@@ -40,7 +41,7 @@ def expected(
     if max_steps is not None:
         n_steps = min(n_steps, count(max_steps, "max_steps"))
     share: Array = np.zeros(mdp.n_states)  # of the episodes that are under way, by the state
-    share[mdp.starts] = 1 / mdp.starts.size
+    np.add.at(share, mdp.starts, 1 / mdp.starts.size)
     earned = success = taken = 0.0
     for step in range(n_steps):
         taken += share.sum()
@@ -61,11 +62,13 @@ def expected(
         flow = np.repeat(share[states], counts) * mdp.probability[k]
         share = np.bincount(mdp.successor[k], flow, mdp.n_states).astype(np.float64)
         listener(Event("steps", (step + 1) / n_steps))
+    cut = n_steps <= horizon
+    best = optimal_within(task, n_steps if cut else horizon, counted=cut)
     return Evaluation(
         episodes=episodes,
         mean_return=float(earned),
         standard_error=0.0,
-        optimal_return=float(optimal_within(task, horizon)[mdp.starts].mean()),
+        optimal_return=float(best[mdp.starts].mean()),
         success_rate=min(float(success), 1.0),
         unfinished=round(float(share.sum()) * episodes),
         mean_steps=float(taken),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taskalgebra.arrays import Array, LongArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -34,6 +34,7 @@ class Evaluation:
     mean_steps: float
     note: str = ""  # why agents may not end in desired goals (`Task.remarks`)
     exact: bool = False  # whether these are expectations, for which nothing was played
+    violations: float = 0.0  # the mean number of goals entered that should have been avoided
 
     @property
     def score(self) -> float:
@@ -70,9 +71,10 @@ class Evaluation:
         known = not np.isnan(self.optimal_return)
         played = "exact" if self.exact else f"{self.episodes} episodes"
         optimal = f" (optimal {self.optimal_return:.3f})" if known else ""
+        wrong = f", {self.violations:.2f} violations" if self.violations else ""
         return (
             f"return {self.mean_return:.3f}{optimal}, success "
-            f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps, "
+            f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps{wrong}, "
             f"{played}{cut}{self.note and f'; {self.note}'}"
         )
 
@@ -88,15 +90,20 @@ class Episodes(NamedTuple):
 
 def summary(task: Task, episodes: Episodes) -> Evaluation:
     """The figures of some episodes."""
+    ended = episodes.goals != NO_GOAL
+    return figures(episodes, ended, ended & task.wanted[episodes.goals])
+
+
+def figures(episodes: Episodes, ended: BoolArray, succeeded: BoolArray) -> Evaluation:
+    """The figures of some episodes, of which these ended before the limit, and these succeeded."""
     n = episodes.returns.size
-    wanted = task.wanted[episodes.goals[episodes.goals != NO_GOAL]]
     optimal = float(episodes.optimal_returns.mean())
     return Evaluation(
         episodes=n,
         mean_return=float(episodes.returns.mean()),
         standard_error=float(episodes.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
         optimal_return=np.nan if np.isnan(optimal) else optimal,
-        success_rate=float(wanted.sum() / n),
-        unfinished=int((episodes.goals == NO_GOAL).sum()),
+        success_rate=float(succeeded.sum() / n),
+        unfinished=int((~ended).sum()),
         mean_steps=float(episodes.steps.mean()),
     )

@@ -30,6 +30,7 @@ def goal_oriented_q_learning(
     settings: Settings = Settings(),  # noqa: B008 (frozen)
     seed: int = 0,
     run: Run | None = None,
+    rows: int | None = None,
     progress: Callable[[Run], None] | None = None,
 ) -> Run:
     """Learn Q̄ of the task that an environment pays for.
@@ -41,6 +42,8 @@ def goal_oriented_q_learning(
         settings: α, ε and γ.
         seed: of the agent; the environment is seeded with it too, at its first reset.
         run: a run to resume; it starts with a new episode.
+        rows: of the table at first, if fewer than there are states; it doubles whenever a state
+            beyond them is met.  By default it has one for each state.
         progress: called after every episode.
 
     Returns:
@@ -48,8 +51,9 @@ def goal_oriented_q_learning(
         `run.seen_goals`.
     """
     n_states, n_actions = _size(env, "observation"), _size(env, "action")
-    current = begin(n_states, 0, n_actions, seed=seed) if run is None else run
-    if current.q.shape[0] != n_states or current.q.shape[2] != n_actions:
+    n_rows = n_states if rows is None else min(rows, n_states)
+    current = begin(n_rows, 0, n_actions, seed=seed) if run is None else run
+    if not n_rows <= current.q.shape[0] <= n_states or current.q.shape[2] != n_actions:
         raise ValueError(
             f"the run has a table of shape {current.q.shape}, this environment has {n_states} "
             f"states and {n_actions} actions"
@@ -59,7 +63,7 @@ def goal_oriented_q_learning(
     current.interrupted = current.converged = False
     try:
         while not _finished(current, stop):
-            _episode(env, env_seed, current, stream, settings, stop, r_bar_min)
+            _episode(env, n_states, env_seed, current, stream, settings, stop, r_bar_min)
             env_seed = None
             current.stream = stream.state
             if progress is not None:
@@ -72,6 +76,7 @@ def goal_oriented_q_learning(
 
 def _episode(
     env: gym.Env[Any, Any],
+    n_states: int,
     env_seed: int | None,
     run: Run,
     stream: Stream,
@@ -80,11 +85,12 @@ def _episode(
     r_bar_min: float,
 ) -> None:
     """One pass of the outer loop of Algorithm 1."""
-    state = _checked_state(env.reset(seed=env_seed)[0], run)
+    state = _state(env.reset(seed=env_seed)[0], n_states, run)
     while not _finished(run, stop):
         action = _choose(run, state, stream, settings)
         seen, paid, terminated, truncated, info = env.step(action)
-        next_state, reward = _checked_state(seen, run), checked_rewards(paid, run.n_steps + 1)
+        next_state = _state(seen, n_states, run)
+        reward = checked_rewards(paid, run.n_steps + 1)
         goal = _goal_of(info, terminated)
         run.n_steps += 1
         for g in run.seen_goals[run.seen_goals >= 0]:
@@ -113,14 +119,17 @@ def _choose(run: Run, state: int, stream: Stream, settings: Settings) -> int:
     return int(values.argmax())
 
 
-def _checked_state(observation: Any, run: Run) -> int:
-    """An observation that the table has a row for."""
-    state, n_states = int(observation), run.q.shape[0]
+def _state(observation: Any, n_states: int, run: Run) -> int:
+    """An observation as the number of a state, making room for it in the table."""
+    state = int(observation)
     if not 0 <= state < n_states:
         raise ValueError(
             f"the environment gave the observation {state}, outside Discrete({n_states}); expected "
             f"0 to {n_states - 1}"
         )
+    while state >= len(run.q):
+        more = np.zeros((min(len(run.q), n_states - len(run.q)), *run.q.shape[1:]))
+        run.q = np.concatenate((run.q, more))
     return state
 
 

@@ -19,29 +19,30 @@ from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
+from taskalgebra.arrays import Array
 from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
+from taskalgebra.learning.one_copy import OneCopy
 from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
-from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_reached
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance, listed, number
-from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+from taskalgebra.worlds.finite import FiniteMDP
 
 NUMBERS = "observations.npz"
 """The file with the numbers of observations that have none of their own."""
 CHECKPOINTS = rf"\d+ .+\.npz|{re.escape(NUMBERS)}"
 """Their names: one per table."""
-MOST_STATES = 2**16
-"""Different observations in a table, where these have no numbers."""
+FIRST_STATES = 64
+"""Rows of a table of observations that have no numbers, before it has to grow."""
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
@@ -107,8 +108,7 @@ class QLearning:
             _require_goals(run, space, way.goal_without_end)
             tables.append(run.q)
         if way.numbering is not None:
-            met = [table[: len(way.numbering)] for table in tables]
-            tables = [np.concatenate([rows, rows.mean(0, keepdims=True)]) for rows in met]
+            tables = [_with_mean(table, len(way.numbering)) for table in tables]
         return TableFamily.of(
             space,
             tasks,
@@ -285,74 +285,18 @@ class _ByPlaying(_Way):
         run, seed = options["run"], options["seed"]
         n_episodes = 0 if run is None else run.n_episodes
         copy = OneCopy(self.env, task, self.limit, seed, n_episodes, self.numbering)
+        rows = None if self.numbering is None else FIRST_STATES
         with closing(copy):
-            run = readable.goal_oriented_q_learning(copy, **options)
+            run = readable.goal_oriented_q_learning(copy, rows=rows, **options)
             self.goal_without_end = copy.goal_without_end
             return run
 
 
-@final
-class OneCopy(gym.Env[int, int]):
-    """One copy of a goal environment that pays for a task, as a plain Gymnasium environment.
-
-    Every episode is seeded with the seed and its own number, so that a run stopped between two
-    episodes resumes as if it had not been.
-    """
-
-    def __init__(
-        self,
-        env: GoalEnv,
-        task: Task,
-        max_episode_steps: int,
-        seed: int,
-        n_episodes: int = 0,
-        numbering: Numbering | None = None,
-    ) -> None:
-        """Make the copy; `n_episodes` were played before.  A numbering grows with what is met."""
-        self.observation_space, self.action_space = env.observation_space, env.action_space
-        self._numbering = numbering
-        if numbering is not None:
-            self.observation_space = Discrete(MOST_STATES)  # type: ignore[assignment]
-        self._n_goals, self._seed, self._n_episodes = env.space.n_goals, seed, n_episodes
-        self._env = env.vector(1, task=task, max_episode_steps=max_episode_steps)
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[int, dict[str, Any]]:
-        """Start the next episode."""
-        of_episode = np.random.SeedSequence([self._seed, self._n_episodes])
-        self._n_episodes += 1
-        observations, _ = self._env.reset(seed=int(of_episode.generate_state(1)[0]) >> 1)
-        return self._number(observations[0]), {"goal": NO_GOAL}
-
-    def _number(self, observation: Any) -> int:
-        if self._numbering is None:
-            return int(observation)
-        number = self._numbering.meet(observation)
-        if number >= MOST_STATES:
-            raise ValueError(
-                f"more than {MOST_STATES:,} different observations were met, too many for a "
-                f"table; learn with DeepQ"
-            )
-        return number
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Act."""
-        observations, rewards, terminated, truncated, infos = self._env.step(np.array([action]))
-        goal = int(goals_reached(infos, terminated, self._n_goals)[0])
-        ended = bool(terminated[0]), bool(truncated[0])
-        if any(ended) and "final_obs" in infos:  # the next episode has already begun
-            observations = infos["final_obs"]
-        return self._number(observations[0]), float(rewards[0]), *ended, {"goal": goal}
-
-    @property
-    def goal_without_end(self) -> bool:
-        """Whether `info["goal"]` came on a step that did not terminate."""
-        return bool(getattr(self._env, "goal_without_end", False))
-
-    def close(self) -> None:
-        """Close the copy."""
-        self._env.close()
+def _with_mean(table: Array, n_states: int) -> Array:
+    """A table with a row for every observation, 0 where it met none, and their mean as the last."""
+    rows = np.zeros((n_states, *table.shape[1:]))
+    rows[: len(table)] = table[:n_states]
+    return np.concatenate([rows, rows.mean(0, keepdims=True)])
 
 
 def _report(

@@ -1,4 +1,4 @@
-"""Formulas over named tasks: parse, print, evaluate, simplify.
+"""Formulas over named tasks: parse, print, evaluate, simplify; automata of temporal ones.
 
 Knows nothing of reinforcement learning.
 """

@@ -1,4 +1,4 @@
-"""Boolean formulas over task names, as immutable trees.
+"""Formulas over task names, as immutable trees; the temporal operators are in `logic.temporal`.
 
     >>> formula = Name("top") ^ Name("left")
     >>> formula.evaluate({"top": 0b0011, "left": 0b0101})
@@ -8,7 +8,8 @@
 
 `evaluate` uses only the operators `&  |  ~  ^` of the named elements, so one tree serves truth
 values, sets of goals, tasks, value tables and networks.  `==` compares trees, `equivalent` their
-meaning (`logic.truth`).  `logic.formulas` makes formulas from text and from truth tables.
+meaning: truth tables (`logic.truth`), or the traces that satisfy a temporal formula
+(`logic.composition`).  `logic.formulas` makes formulas from text and from truth tables.
 
 No method recurses, and each takes time linear in the number of distinct subtrees (printing: in the
 length of the text).
@@ -16,58 +17,35 @@ length of the text).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
-from typing import Any, ClassVar, Final, NoReturn, TypeVar, cast, final
+from typing import Any, ClassVar, Final, TypeVar, cast, final
 
 from taskalgebra.logic.algebra import BooleanElement
-from taskalgebra.logic.steps import Step, names_of, operand_places, run, steps
+from taskalgebra.logic.composition import same_traces
+from taskalgebra.logic.rewriting import shortened
+from taskalgebra.logic.steps import BOOLEAN, Step, names_of, operand_places, run, steps
 from taskalgebra.logic.sum_of_products import Cube, sum_of_products
-from taskalgebra.logic.text import ExpressionError, quote, unknown_name
+from taskalgebra.logic.text import ExpressionError, quote, quote_operand, unknown_name
+from taskalgebra.logic.tree import Tree, wrapped, written
 from taskalgebra.logic.truth import CanonicalForm, canonical_form, checked_names, truth_table
 
 T = TypeVar("T")
 
-MAX_TEXT = 100_000_000
-"""The longest text that `str` writes; shared subtrees can make a small tree longer than memory."""
-
-_REPR_TEXT = 200
 _MESSAGE_TEXT = 100_000
-_set_field = object.__setattr__
 
 
-class Expression(BooleanElement):
-    """A Boolean formula over task names: `Name`, `Constant`, `Not`, `And`, `Xor` or `Or`."""
+class Expression(Tree, BooleanElement):
+    """A formula over task names: `Name`, `Constant`, `Not`, `And`, `Xor`, `Or`, or temporal."""
 
-    __slots__ = ("_hash", "_length", "content", "operands")
-    operands: tuple[Expression, ...]  # the direct subtrees
-    content: str | bool | None  # of a leaf: its name or value
-    _hash: int
-    _length: int  # of str(self), counted up to MAX_TEXT + 1
-    kind: ClassVar[str]
-    _level: ClassVar[int]  # how tightly it binds; looser operands are put in parentheses
+    __slots__ = ()
+    operands: tuple[Expression, ...]
+    _nodes: ClassVar[dict[str, type[Any]]] = {}  # the classes by their kinds
 
-    def _fill(
-        self, operands: tuple[Expression, ...], content: str | bool | None, key: int, length: int
-    ) -> None:
-        """Set the fields of a new node, once."""
-        _set_field(self, "operands", operands)
-        _set_field(self, "content", content)
-        _set_field(self, "_hash", key)
-        _set_field(self, "_length", length if length <= MAX_TEXT else MAX_TEXT + 1)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse: expressions are immutable."""
-        raise AttributeError(f"cannot set {name!r}: an expression is immutable")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Refuse: expressions are immutable."""
-        raise AttributeError(f"cannot delete {name!r}: an expression is immutable")
-
-    @abstractmethod
-    def _pieces(self) -> tuple[str | Expression, ...]:
-        """The node as text, with its operands not yet written out."""
+    def __init_subclass__(cls) -> None:
+        """Note the class of a kind."""
+        if "kind" in vars(cls):
+            cls._nodes[cls.kind] = cls
 
     def __and__(self, other: Expression) -> Expression:
         """Conjunction ∧."""
@@ -85,47 +63,20 @@ class Expression(BooleanElement):
         """Negation ¬."""
         return Not(self)
 
-    def __hash__(self) -> int:
-        """A hash of the tree, computed when the node was made."""
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are the same tree; for the same meaning see `equivalent`."""
-        if not isinstance(other, Expression):
-            return NotImplemented
-        return self is other or (self._hash == other._hash and steps(self) == steps(other))
-
-    def __copy__(self) -> Expression:
-        """The expression itself, which never changes."""
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Expression:
-        """The expression itself, which never changes."""
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a flat list, so that no tree is too deep."""
-        return _from_steps, (steps(self),)
-
-    def __str__(self) -> str:
-        """The formula with just the parentheses that `parse` needs to rebuild this tree."""
-        if self._length > MAX_TEXT:
-            raise ExpressionError(f"the formula is longer than {MAX_TEXT:,} characters")
-        return "".join(_written(self))
-
-    def __repr__(self) -> str:
-        """`parse('…')`, cut off after 200 characters."""
-        text = ""
-        for piece in _written(self):
-            text += piece
-            if len(text) > _REPR_TEXT:
-                return f"parse({text[:_REPR_TEXT] + ' …'!r})"
-        return f"parse({text!r})"
+        todo = steps(self)
+        return _from_steps, (todo, {kind: self._nodes[kind] for kind, _, _ in todo})
 
     @property
     def names(self) -> tuple[str, ...]:
         """The distinct names in order of first appearance."""
         return names_of(steps(self))
+
+    @property
+    def temporal(self) -> bool:
+        """Whether the formula has a temporal operator; if not, it is a Boolean one."""
+        return any(kind not in BOOLEAN for kind, _, _ in steps(self))
 
     def evaluate(
         self, elements: Mapping[str, T], *, universal: T | None = None, empty: T | None = None
@@ -147,7 +98,7 @@ class Expression(BooleanElement):
         for kind, content, _ in todo:
             if kind == "constant" and (universal if content else empty) is None:
                 word, bound = ("true", "universal") if content else ("false", "empty")
-                raise self._error_at(word, f"to evaluate {word}, pass {bound}=…")
+                raise self._error_at(f"to evaluate {word}, pass {bound}=…", word)
         return run(todo, elements, cast(T, universal), cast(T, empty))
 
     def steps_over(self, names: Collection[str]) -> list[Step]:
@@ -156,23 +107,50 @@ class Expression(BooleanElement):
         For callers that evaluate one formula many times, by `steps.run`.
 
         Raises:
-            ExpressionError: If the formula has another name.
+            ExpressionError: If the formula has another name, or is temporal.
         """
-        todo = steps(self)
-        for kind, content, _ in todo:
-            if kind == "name" and content not in names:
-                raise self._error_at(quote(content), unknown_name(content, list(names)))
+        todo = self._boolean_steps()
+        self.check_names(names, todo)
         return todo
 
-    def _error_at(self, leaf: str, reason: str) -> ExpressionError:
-        """An error at the first occurrence of a name or a constant in the text."""
+    def check_names(self, names: Collection[str], todo: Sequence[Step] | None = None) -> None:
+        """Refuse a formula, temporal or not, that has another name than these.
+
+        Args:
+            names: The names that may occur.
+            todo: The distinct subtrees, if they are known.
+
+        Raises:
+            ExpressionError: With the place of the other name.
+        """
+        for kind, content, _ in steps(self) if todo is None else todo:
+            if kind == "name" and content not in names:
+                reason = unknown_name(content, list(names))
+                raise self._error_at(reason, quote(content), quote_operand(content))
+
+    def _boolean_steps(self) -> list[Step]:
+        """The distinct subtrees, operands first, of a Boolean formula."""
+        todo = steps(self)
+        for kind, _, _ in todo:
+            if kind not in BOOLEAN:
+                sign = self._nodes[kind].sign
+                raise self._error_at(
+                    f"a formula with {sign} is about a trace of steps and has no truth table; "
+                    "use automaton(…) for what it means",
+                    *(f"{sign} ", f"{sign}(", f" {sign} "),
+                )
+        return todo
+
+    def _error_at(self, reason: str, *written_as: str) -> ExpressionError:
+        """An error at the first name, constant or operator that is written in one of these ways."""
         position = 0
         if self._length <= _MESSAGE_TEXT:
-            for piece in _written(self):
-                if piece == leaf:
-                    return ExpressionError(reason, str(self), position)
+            for piece in written(self):
+                if piece in written_as:
+                    blanks = len(piece) - len(piece.lstrip())
+                    return ExpressionError(reason, str(self), position + blanks)
                 position += len(piece)
-        return ExpressionError(reason, leaf, 0)
+        return ExpressionError(reason, written_as[0], 0)
 
     def truth_table(self, names: Sequence[str] | None = None) -> int:
         """The values under all assignments, as the bits of an integer.
@@ -184,25 +162,44 @@ class Expression(BooleanElement):
             ExpressionError: For more than `MAX_NAMES` names, or a name that is not among `names`.
         """
         if names is None:
-            todo = steps(self)
+            todo = self._boolean_steps()
             return truth_table(todo, names_of(todo))
         order = checked_names(names)
         return truth_table(self.steps_over(order), order)
 
     def canonical(self) -> CanonicalForm:
         """The meaning of the formula: two formulas are equivalent iff these are equal."""
-        return canonical_form(steps(self))
+        return canonical_form(self._boolean_steps())
 
     def equivalent(self, other: Expression) -> bool:
-        """Whether both formulas mean the same, under every assignment."""
-        return self == other or Xor(self, other).truth_table() == 0
+        """Whether both formulas mean the same: under every assignment, or on every trace.
+
+        Raises:
+            ExpressionError: For too many names, or if the automaton of a temporal formula is too
+                large.
+        """
+        if self == other:
+            return True
+        if not isinstance(other, Expression):
+            raise not_expressions(other)
+        one, two = steps(self), steps(other)
+        if all(kind in BOOLEAN for kind, _, _ in (*one, *two)):
+            return Xor(self, other).truth_table() == 0
+        return same_traces(one, two)
 
     def simplify(self) -> Expression:
         """A shortest sum of products with the same meaning; equivalent formulas get the same one.
 
         Shortest is defined in `logic.sum_of_products`.  If the meaning depends on more than 6
         names, the sum is irredundant and its products are prime, but another may be shorter.
+
+        A temporal formula is rewritten by laws (`logic.rewriting`) and never gets longer; formulas
+        that are equivalent may stay different.
         """
+        todo = steps(self)
+        if any(kind not in BOOLEAN for kind, _, _ in todo):
+            found = _from_steps(shortened(todo), self._nodes)
+            return found if found._length < self._length else self
         canonical = self.canonical()
         cubes = sum_of_products(canonical.table, 0, len(canonical.names))
         return sum_of_cubes(cubes, canonical.names)
@@ -215,7 +212,7 @@ class Name(Expression):
     __slots__ = ()
     __match_args__ = ("content",)
     kind = "name"
-    _level = 5
+    _level = 6
 
     def __init__(self, name: str) -> None:
         """Make the leaf."""
@@ -230,7 +227,7 @@ class Name(Expression):
         """The name, without quotes."""
         return str(self.content)
 
-    def _pieces(self) -> tuple[str | Expression, ...]:
+    def _pieces(self) -> tuple[str | Tree, ...]:
         return (quote(self.name),)
 
 
@@ -241,7 +238,7 @@ class Constant(Expression):
     __slots__ = ()
     __match_args__ = ("content",)
     kind = "constant"
-    _level = 5
+    _level = 6
 
     def __init__(self, value: bool) -> None:
         """Make the leaf; see `TRUE` and `FALSE`."""
@@ -249,7 +246,7 @@ class Constant(Expression):
             raise TypeError(f"a constant must be True or False, got {value!r}")
         self._fill((), value, hash((self.kind, value)), 4 if value else 5)
 
-    def _pieces(self) -> tuple[str | Expression, ...]:
+    def _pieces(self) -> tuple[str | Tree, ...]:
         return ("true" if self.content else "false",)
 
 
@@ -260,7 +257,7 @@ class Not(Expression):
     __slots__ = ()
     __match_args__ = ("operand",)
     kind = "not"
-    _level = 4
+    _level = 5
 
     def __init__(self, operand: Expression) -> None:
         """Make the node."""
@@ -268,7 +265,7 @@ class Not(Expression):
             length = 1 + operand._length + 2 * (operand._level < self._level)
             key = hash((self.kind, operand._hash))
         except AttributeError:
-            raise _not_expressions(operand) from None
+            raise not_expressions(operand) from None
         self._fill((operand,), None, key, length)
 
     @property
@@ -276,8 +273,8 @@ class Not(Expression):
         """What is negated."""
         return self.operands[0]
 
-    def _pieces(self) -> tuple[str | Expression, ...]:
-        return ("~", *_wrapped(self.operand, self._level))
+    def _pieces(self) -> tuple[str | Tree, ...]:
+        return ("~", *wrapped(self.operand, self._level))
 
 
 class _Binary(Expression):
@@ -294,7 +291,7 @@ class _Binary(Expression):
             length = left._length + 3 + right._length + 2 * parentheses
             key = hash((self.kind, left._hash, right._hash))
         except AttributeError:
-            raise _not_expressions(left, right) from None
+            raise not_expressions(left, right) from None
         self._fill((left, right), None, key, length)
 
     @property
@@ -307,8 +304,8 @@ class _Binary(Expression):
         """The second operand."""
         return self.operands[1]
 
-    def _pieces(self) -> tuple[str | Expression, ...]:
-        left, right = _wrapped(self.left, self._level), _wrapped(self.right, self._level + 1)
+    def _pieces(self) -> tuple[str | Tree, ...]:
+        left, right = wrapped(self.left, self._level), wrapped(self.right, self._level + 1)
         return (*left, self.sign, *right)
 
 
@@ -349,36 +346,18 @@ FALSE: Final = Constant(False)
 """The empty task."""
 
 
-def _not_expressions(*operands: object) -> TypeError:
+def not_expressions(*operands: object) -> TypeError:
+    """The error for operands of which one is no expression."""
     wrong = [x for x in operands if not isinstance(x, Expression)]
     return TypeError(f"an operand must be an Expression, got {wrong[0]!r}; use parse('…')")
 
 
-def _wrapped(operand: Expression, level: int) -> tuple[str | Expression, ...]:
-    """An operand, in parentheses if it binds less tightly than the operator."""
-    return ("(", operand, ")") if operand._level < level else (operand,)
-
-
-def _written(root: Expression) -> Iterator[str]:
-    """The text of a formula, piece by piece; a name or a constant is one piece."""
-    stack: list[str | Expression] = [root]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, str):
-            yield top
-        else:
-            stack.extend(top._pieces()[::-1])
-
-
-_NODES: Final[dict[str, Any]] = {node.kind: node for node in (Name, Constant, Not, And, Xor, Or)}
-
-
-def _from_steps(todo: list[Step]) -> Expression:
+def _from_steps(todo: list[Step], classes: Mapping[str, type[Any]]) -> Expression:
     """The tree of a list of steps."""
     nodes: list[Expression] = []
     for step in todo:
         operands = [nodes[place] for place in operand_places(step)] or step[1:2]
-        nodes.append(_NODES[step[0]](*operands))
+        nodes.append(classes[step[0]](*operands))
     return nodes[-1]
 
 

@@ -8,17 +8,35 @@ The operators, from the tightest to the loosest:
 
 | written    | also                  | means        | several in a row |
 |------------|-----------------------|--------------|------------------|
-| `~a`       | `not a`  `¬a`         | not          |                  |
+| `~a`       | `!a`  `not a`  `¬a`   | not          |                  |
 | `a & b`    | `a and b`  `a ∧ b`    | and          | left to right    |
 | `a nand b` |                       | `~(a & b)`   | together with &  |
 | `a ^ b`    | `a xor b`  `⊻`  `⊕`   | exclusive or | left to right    |
 | `a \| b`   | `a or b`  `a ∨ b`     | or           | left to right    |
 | `a nor b`  |                       | `~(a \| b)`  | together with \| |
-| `a -> b`   | `a implies b`  `→`    | `~a \| b`    | right to left    |
-| `a <-> b`  | `a iff b`  `↔`        | `~(a ^ b)`   | left to right    |
+| `a -> b`   | `=>`  `→`  `implies`  | `~a \| b`    | right to left    |
+| `a <-> b`  | `<=>`  `↔`  `iff`     | `~(a ^ b)`   | left to right    |
 
 `true` (⊤) is the universal task and `false` (⊥) the empty one.  These words are reserved, in upper
 or lower case.  A name is an identifier or any text in quotes: `"blue square"`, `'top-left'`.
+
+Temporal operators speak of a non-empty finite trace of steps, from a step on.  Those with one
+operand bind like `~`; those with two bind more tightly than `&`, and several in a row group from
+right to left.
+
+| written    | also           | means                                                          |
+|------------|----------------|----------------------------------------------------------------|
+| `F a`      | `eventually a` | a at this step or a later one                                  |
+| `G a`      | `always a`     | a at this step and all later ones                              |
+| `X a`      | `next a`       | there is a next step, and a there                              |
+| `N a`      | `weaknext a`   | a at the next step, if there is one                            |
+|            | `avoid a`      | `G ~a`                                                         |
+| `a U b`    | `a until b`    | b at this step or a later one, and a at all steps before       |
+| `a R b`    | `a release b`  | b up to and including the first step with a, or to the end     |
+| `a W b`    | `a unless b`   | `a U b \| G a`                                                 |
+|            | `a then b`     | `F(a & X F b)`: a, and b at a later step                       |
+
+These words are not reserved: where a plain formula may have a name, they are names (`logic.text`).
 """
 
 from __future__ import annotations
@@ -38,6 +56,15 @@ from taskalgebra.logic.expression import (
     sum_of_cubes,
 )
 from taskalgebra.logic.sum_of_products import all_true, short_sum, sum_of_products
+from taskalgebra.logic.temporal import (
+    Always,
+    Eventually,
+    Next,
+    Release,
+    Until,
+    WeakNext,
+    WeakUntil,
+)
 from taskalgebra.logic.text import postfix
 from taskalgebra.logic.truth import checked_names
 
@@ -51,7 +78,24 @@ _OPERATORS: Final[dict[str, Callable[[Expression, Expression], Expression]]] = {
     "nor": lambda a, b: Not(Or(a, b)),
     "implies": lambda a, b: Or(Not(a), b),
     "iff": lambda a, b: Not(Xor(a, b)),
+    "until": Until,
+    "release": Release,
+    "weak_until": WeakUntil,
+    "then": lambda a, b: Eventually(And(a, Next(_eventually(b)))),
 }
+_UNARY: Final[dict[str, Callable[[Expression], Expression]]] = {
+    "not": Not,
+    "next": Next,
+    "weak_next": WeakNext,
+    "eventually": Eventually,
+    "always": Always,
+    "avoid": lambda a: Always(Not(a)),
+}
+
+
+def _eventually(operand: Expression) -> Expression:
+    """F a, where F F a is F a."""
+    return operand if isinstance(operand, Eventually) else Eventually(operand)
 
 
 def parse(text: str, names: Iterable[str] | None = None) -> Expression:
@@ -78,8 +122,8 @@ def parse(text: str, names: Iterable[str] | None = None) -> Expression:
             stack.append(leaf)
         elif symbol.kind in ("true", "false"):
             stack.append(TRUE if symbol.kind == "true" else FALSE)
-        elif symbol.kind == "not":
-            stack[-1] = Not(stack[-1])
+        elif symbol.kind in _UNARY:
+            stack[-1] = _UNARY[symbol.kind](stack[-1])
         else:
             right = stack.pop()
             stack[-1] = _OPERATORS[symbol.kind](stack[-1], right)
@@ -104,8 +148,10 @@ def in_short(expression: Expression) -> Expression:
     """An equivalent formula that is never longer: a sum of products, or the formula itself.
 
     It takes a moment for any formula: beyond `SHORT_NAMES` names it is the formula itself, and from
-    6 names on the sum may not be a shortest one.
+    6 names on the sum may not be a shortest one.  A temporal formula is simplified.
     """
+    if expression.temporal:
+        return expression.simplify()
     if len(expression.names) > SHORT_NAMES:
         return expression
     meaning = expression.canonical()

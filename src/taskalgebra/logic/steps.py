@@ -14,8 +14,11 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Step: TypeAlias = tuple[str, Any, Any]
-"""A subtree: ("name", name, None), ("constant", value, None), ("not", place, None) or
-("and" | "xor" | "or", place, place), where places are those of the operands in the list."""
+"""A subtree: ("name", name, None), ("constant", value, None), (a unary operator, place, None) or
+(a binary one, place, place), where places are those of the operands in the list."""
+
+BOOLEAN: Final = frozenset(("name", "constant", "not", "and", "xor", "or"))
+"""The kinds of steps that have a truth table; all others are temporal operators."""
 
 _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {"and": and_, "xor": xor, "or": or_}
 
@@ -65,13 +68,31 @@ def names_of(steps: Sequence[Step]) -> tuple[str, ...]:
 def operand_places(step: Step) -> tuple[int, ...]:
     """The places of the operands of a step."""
     kind, first, second = step
-    if kind in _OPERATIONS:
-        return first, second
-    return (first,) if kind == "not" else ()
+    if kind == "name" or kind == "constant":
+        return ()
+    return (first,) if second is None else (first, second)
+
+
+def only(steps: Sequence[Step], root: int) -> list[Step]:
+    """The steps that one of them needs, itself the last."""
+    needed = {root}
+    for place in range(root, -1, -1):
+        if place in needed:
+            needed.update(operand_places(steps[place]))
+    number: dict[int, int] = {}
+    found: list[Step] = []
+    for place in sorted(needed):
+        kind, first, second = steps[place]
+        if kind != "name" and kind != "constant":
+            first = number[first]
+            second = None if second is None else number[second]
+        number[place] = len(found)
+        found.append((kind, first, second))
+    return found
 
 
 def run(steps: Sequence[Step], elements: Mapping[str, T], universal: T, empty: T) -> T:
-    """Apply the steps to the named elements; a result is freed after its last use."""
+    """Apply Boolean steps to the named elements; a result is freed after its last use."""
     last_use: dict[int, int] = {}
     for now, step in enumerate(steps):
         last_use.update(dict.fromkeys(operand_places(step), now))

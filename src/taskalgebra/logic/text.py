@@ -1,7 +1,12 @@
 """The written form of expressions: tokens, grammar, names and error messages.
 
-`logic.formulas` documents the table of operators; here it is `_SYMBOLS`.  A name is an identifier,
-or any text in quotes, where a backslash escapes the next character.
+`logic.formulas` documents the table of operators; here it is `_SYMBOLS` and `_WORDS`.  A name is an
+identifier, or any text in quotes, where a backslash escapes the next character.
+
+The words of temporal operators are not reserved: their place decides.  Where an operand is due, F
+is an operator if the next token starts an operand, and else a name; U is a name there, and an
+operator where an operator is due.  So `F & a` and `a | until` are about tasks of these names.  A
+word such as U after F counts as an operator: `F U a` says that F holds until a.
 
 `postfix` turns text into the operands and operators of the formula, operands first.  It runs in
 linear time with a stack of its own, so that no nesting is too deep.
@@ -67,29 +72,46 @@ class Symbol(NamedTuple):
 
     kind: str  # "name", "true", "false", a word of the table of operators, "(" or ")"
     level: int = 0
-    starts: bool = False  # whether it starts an operand, rather than follows one
+    starts: bool | None = False  # an operand, rather than follow one; None: its place decides
     right_to_left: bool = False
     name: str = ""
 
 
-_NOT = Symbol("not", 6, starts=True)
+_NOT = Symbol("not", 7, starts=True)
 _OPEN = Symbol("(", starts=True)
 _CLOSE = Symbol(")")
 
 _SYMBOLS: Final = {
-    **dict.fromkeys(("~", "¬", "not"), _NOT),
+    **dict.fromkeys(("~", "!", "¬", "not"), _NOT),
     **dict.fromkeys(("&", "∧", "and"), Symbol("and", 5)),
     "nand": Symbol("nand", 5),
     **dict.fromkeys(("^", "⊻", "⊕", "xor"), Symbol("xor", 4)),
     **dict.fromkeys(("|", "∨", "or"), Symbol("or", 3)),
     "nor": Symbol("nor", 3),
-    **dict.fromkeys(("->", "→", "implies"), Symbol("implies", 2, right_to_left=True)),
-    **dict.fromkeys(("<->", "↔", "iff"), Symbol("iff", 1)),
+    **dict.fromkeys(("->", "=>", "→", "implies"), Symbol("implies", 2, right_to_left=True)),
+    **dict.fromkeys(("<->", "<=>", "↔", "iff"), Symbol("iff", 1)),
     **dict.fromkeys(("true", "⊤"), Symbol("true", starts=True)),
     **dict.fromkeys(("false", "⊥"), Symbol("false", starts=True)),
     "(": _OPEN,
     ")": _CLOSE,
 }
+
+_UNARY: Final = {
+    **dict.fromkeys(("F", "eventually"), Symbol("eventually", 7, starts=True)),
+    **dict.fromkeys(("G", "always"), Symbol("always", 7, starts=True)),
+    **dict.fromkeys(("X", "next"), Symbol("next", 7, starts=True)),
+    **dict.fromkeys(("N", "weaknext"), Symbol("weak_next", 7, starts=True)),
+    "avoid": Symbol("avoid", 7, starts=True),
+}
+_BINARY: Final = {
+    **dict.fromkeys(("U", "until"), Symbol("until", 6, right_to_left=True)),
+    **dict.fromkeys(("R", "release"), Symbol("release", 6, right_to_left=True)),
+    **dict.fromkeys(("W", "unless"), Symbol("weak_until", 6, right_to_left=True)),
+    "then": Symbol("then", 6, right_to_left=True),
+}
+_WORDS: Final = {**_UNARY, **_BINARY}
+"""Temporal operators: capital letters, and words in upper or lower case."""
+_BY_PLACE = Symbol("word", starts=None)
 
 RESERVED: Final = frozenset(word for word in _SYMBOLS if word.isalpha())
 """The words that are not names, in lower case."""
@@ -97,10 +119,10 @@ RESERVED: Final = frozenset(word for word in _SYMBOLS if word.isalpha())
 _HINTS: Final = {
     **dict.fromkeys(("&&", "*", "/\\", "⋀", "·"), "write & for and"),
     **dict.fromkeys(("||", "+", "\\/", "⋁"), "write | for or"),
-    **dict.fromkeys(("!", "∼"), "write ~ for not"),
+    **dict.fromkeys(("∼",), "write ~ for not"),
     **dict.fromkeys(("!=", "<>", "≠"), "write ^ for exclusive or"),
-    **dict.fromkeys(("=>", "⇒", "⊃"), "write -> for implies"),
-    **dict.fromkeys(("==", "=", "<=>", "⇔", "≡"), "write <-> for if and only if"),
+    **dict.fromkeys(("⇒", "⊃"), "write -> for implies"),
+    **dict.fromkeys(("==", "=", "⇔", "≡"), "write <-> for if and only if"),
     **dict.fromkeys("[]{}", "group with ( and )"),
     "-": "write ~ for not; write a name with a hyphen in quotes",
     "0": "write false for the empty task",
@@ -108,11 +130,16 @@ _HINTS: Final = {
 }
 _QUOTE_IT = "write a name that is not a plain word in quotes"
 
+_SMALL: Final = {
+    **dict.fromkeys("fgxn", "the operators F, G, X and N are capital letters"),
+    **dict.fromkeys("urw", "the operators U, R and W are capital letters"),
+}
+
 _SIGNS = "∧∨¬⊻⊕→↔⊤⊥"
 _TOKEN = re.compile(
     rf"""\s*+(
-    (?P<foreign>&&|\|\||<=>|<>|[!=]=|=>|/\\|\\/)
-  | (?P<symbol><->|->|[&|^~()]|[{_SIGNS}])
+    (?P<foreign>&&|\|\||<>|[!=]=|/\\|\\/)
+  | (?P<symbol><->|<=>|->|=>|[&|^~!()]|[{_SIGNS}])
   | (?P<word>[^\s\x00-/:-@\[-^`{{-\x7f{_SIGNS}]+)
   | (?P<quoted>'[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*")
   | (?P<other>.)
@@ -135,6 +162,16 @@ def quote(name: str) -> str:
         return name
     mark = '"' if "'" in name and '"' not in name else "'"
     return mark + name.replace("\\", "\\\\").replace(mark, "\\" + mark) + mark
+
+
+def quote_operand(name: str) -> str:
+    """The name beside a temporal operator: in quotes if it is the word of one."""
+    return f"'{name}'" if _temporal(name) else quote(name)
+
+
+def _temporal(token: str) -> Symbol | None:
+    """The temporal operator of this letter or word, if there is one."""
+    return _WORDS.get(token if len(token) == 1 else token.lower())
 
 
 def unknown_name(name: str, known: Collection[str]) -> str:
@@ -179,13 +216,16 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
                 break
             symbol = read[token] = _read(match, known)
         if symbol.starts is not want_operand:
-            raise _misplaced(want_operand, previous, token, text, match.start(1))
+            if symbol is _BY_PLACE:
+                symbol = _in_place(match, want_operand, known, read)
+            if symbol.starts is not want_operand:
+                raise _misplaced(want_operand, previous, token, text, match.start(1))
         previous = token
         if want_operand:
             if symbol is _OPEN:
                 opened.append(match.start(1))
                 waiting.append(symbol)
-            elif symbol is _NOT:
+            elif symbol.level:
                 waiting.append(symbol)
             else:
                 yield symbol
@@ -209,6 +249,32 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
     yield from reversed(waiting)
 
 
+def _in_place(
+    match: re.Match[str], want_operand: bool, known: frozenset[str] | None, read: dict[str, Symbol]
+) -> Symbol:
+    """What the word of a temporal operator means in its place."""
+    token = match[1]
+    symbol = _temporal(token)
+    assert symbol is not None
+    if not want_operand or (symbol.starts and _operand_at(match.string, match.end())):
+        return symbol
+    quoted = f"'{token}'"  # which is always a name
+    name = read.get(quoted)
+    if name is None:
+        name = read[quoted] = _name(token, known, match.string, match.start(1))
+    return name
+
+
+def _operand_at(text: str, position: int) -> bool:
+    """Whether the next token starts an operand, or is a mistake that is to be reported."""
+    token = _TOKEN.match(text, position)
+    assert token is not None
+    if not token[1] or token["quoted"]:
+        return bool(token[1])
+    symbol = _SYMBOLS.get(token[1].lower()) or _temporal(token[1])
+    return symbol is None or bool(symbol.starts)
+
+
 def _misplaced(
     want_operand: bool, previous: str, token: str, text: str, position: int
 ) -> ExpressionError:
@@ -221,7 +287,8 @@ def _misplaced(
         place = f"after {before}" if previous else "first"
         reason = f"expected a task name {place}, found {found}"
     else:
-        reason = f"expected an operator such as & or | between {before} and {found}; {_QUOTE_IT}"
+        hint = _SMALL.get(previous) or _SMALL.get(token) or _QUOTE_IT
+        reason = f"expected an operator such as & or | between {before} and {found}; {hint}"
     return ExpressionError(reason, text, position)
 
 
@@ -242,9 +309,15 @@ def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
             if not ("a" + character).isidentifier():
                 raise ExpressionError(_unexpected(character), text, position + i)
         raise ExpressionError(_unexpected(token), text, position)  # such as 2b
-    if known is not None and token not in known:
-        raise ExpressionError(unknown_name(token, known), text, position)
-    return Symbol("name", starts=True, name=token)
+    elif _temporal(token):
+        return _BY_PLACE
+    return _name(token, known, text, position)
+
+
+def _name(name: str, known: frozenset[str] | None, text: str, position: int) -> Symbol:
+    if known is not None and name not in known:
+        raise ExpressionError(unknown_name(name, known), text, position)
+    return Symbol("name", starts=True, name=name)
 
 
 def _unexpected(token: str) -> str:

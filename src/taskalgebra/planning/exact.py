@@ -182,11 +182,30 @@ class PlannedReach(Reach):
 
 
 @final
+class WithoutPenalty(Reach):
+    """The returns of a reach, to which goals add what they pay and nothing else."""
+
+    def __init__(self, reach: Reach) -> None:
+        """Take the reach."""
+        self.reach, self.observation_ndim = reach, reach.observation_ndim
+
+    def returns(self, observations: Any) -> ArrayLike:
+        """Those of the reach."""
+        return self.reach.returns(observations)
+
+
+@final
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedFamily(Family):
     """Values computed on demand, from the returns of a world too large for tables."""
 
     FORMAT = TableFamily.FORMAT
+
+    def to_goals(self) -> Reach:
+        """The planner's returns, without the penalty."""
+        first = self.values[0]
+        assert isinstance(first, ReachQ)
+        return WithoutPenalty(first.reach)
 
     def pack(self) -> Packed:
         """No arrays: planning again is faster than reading them."""

@@ -323,8 +323,10 @@ def unpack(
     return plan_horizon(space, tasks, words["horizon"], words["r_bar_min"])
 
 
-def optimal_within(task: Task, horizon: int) -> Array:
+def optimal_within(task: Task, horizon: int, *, counted: bool = False) -> Array:
     """`[S]`, the best expected return of a task within a number of moves, without extended values.
+
+    `counted` says whether the action in a goal, which pays, takes one of the moves.
 
     In stochastic worlds it can exceed max_{g,a} Q̄_h, because an agent that commits to one goal
     forgoes what it could gain by changing its mind.
@@ -332,9 +334,12 @@ def optimal_within(task: Task, horizon: int) -> Array:
     mdp = task.space.mdp
     of = (mdp.offset, mdp.successor, mdp.probability, mdp.is_goal)
     levels = np.zeros((2, 1, mdp.n_states))
+    n_moves = count(horizon, "horizon")
+    if counted:
+        levels[:, 0], n_moves = task.steps.max(axis=1), n_moves - 1
     levels[:, 0, mdp.goals] = task.goal_reward
     which, steps = np.zeros(1, np.int64), task.steps[None]
-    for _ in range(count(horizon, "horizon")):
+    for _ in range(n_moves):
         if _induction(*of, steps, which, levels) == 1:
             break
         levels = levels[::-1].copy()

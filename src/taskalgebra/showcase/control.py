@@ -84,7 +84,7 @@ def lander(learner: Any = None, seed: int = 0) -> Skills:
     among = ["left", "pad", "right"]
     rules: Any = {"elsewhere": "lost", "hold": LANDER_HOLD, "max_episode_steps": LANDER_STEPS}
     world = ta.wrap("LunarLander-v3", goals=place, among=among, **rules)
-    own = ta.DeepQ(n_updates=4_000, pessimism=6, spacing=0.05, scoring_share=0.1, threads=1)
+    own = ta.DeepQ(pessimism=6, spacing=0.05, threads=1)
     return ta.learn(world, learner=learner or own, seed=seed)
 
 

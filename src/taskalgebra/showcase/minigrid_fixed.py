@@ -1,12 +1,11 @@
 """MiniGrid and BabyAI with fixed layouts: explored, planned exactly, played in the environment.
 
-The optimum is a breadth-first search of our own over a model of the rules, written out here: the
+The optimum is a breadth-first search (`search.py`) over a model of the rules, written out here: the
 agent turns, walks, picks up, drops, and opens doors.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 
 import taskalgebra as ta
 from taskalgebra.envs import minigrid
+from taskalgebra.showcase import search
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.skills.skills import Skills
 
@@ -107,21 +107,12 @@ def fewest_steps(env: Any, ends: Ends, *, things: bool, at_once: bool = False) -
         key=keys[0] if keys else None,
         door="locked" if doors else "",
     )
-    seen, waiting = {start: 0}, deque([start])
-    if at_once and ends(start, grid.get(_ahead(start))):
-        return 0
-    while waiting:
-        state = waiting.popleft()
-        for after in _actions(state, grid, keys, doors):
-            if after in seen:
-                continue
-            seen[after] = seen[state] + 1
-            well = ends(after, grid.get(_ahead(after)))
-            if well:
-                return seen[after]
-            if well is None:
-                waiting.append(after)
-    return None
+    return search.fewest_steps(
+        start,
+        lambda state: _actions(state, grid, keys, doors),
+        lambda state: ends(state, grid.get(_ahead(state))),
+        at_once=at_once,
+    )
 
 
 def _ahead(state: State) -> tuple[int, int]:
@@ -146,6 +137,8 @@ def _actions(
         return
     if empty or (there is not None and there.type == "goal"):
         yield state._replace(x=at[0], y=at[1])
+    else:
+        yield state  # it walks into something, and stays
     if at == state.key and not state.hand:
         yield state._replace(hand=True, key=None)
     if state.hand and empty:
@@ -181,7 +174,7 @@ def of_objects(
         steps, fewest, done = [], [], 0
         for layout in SEEDS:
             env.reset(seed=layout)
-            ends = partial(_at_object, wanted, not pick_up)
+            ends = partial(at_object, wanted, not pick_up)
             least = fewest_steps(env.unwrapped, ends, things=False, at_once=pick_up)
             if least is None:
                 continue
@@ -193,9 +186,7 @@ def of_objects(
         yield Judged(text, len(steps), success, 1.0, float(np.mean(steps)), float(np.mean(fewest)))
 
 
-def _at_object(
-    wanted: Callable[[str, str], bool], faced: bool, _: State, there: Any
-) -> bool | None:
+def at_object(wanted: Callable[[str, str], bool], faced: bool, _: State, there: Any) -> bool | None:
     """Before a wanted object; before others, episodes end badly where facing them is a goal."""
     if there is None or there.type not in THINGS:
         return None

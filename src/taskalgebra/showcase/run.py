@@ -22,7 +22,14 @@ from taskalgebra.progress import Event, Listener, duration, silent
 from taskalgebra.showcase.record import Judged, World
 from taskalgebra.validation import closest, listed
 
-MODULES = ("toy_text", "minigrid_fixed", "minigrid_fetch", "stable_baselines", "control")
+MODULES = (
+    "toy_text",
+    "minigrid_fixed",
+    "minigrid_fetch",
+    "letter_world",
+    "stable_baselines",
+    "control",
+)
 PACKAGES = {
     "box2d": "Box2D",
     "deep": "torch",
@@ -102,11 +109,7 @@ def run(
     """
     picked = chosen(names)
     for world in picked:
-        for extra in world.extras:
-            if find_spec(PACKAGES[extra]) is None:
-                raise ModuleNotFoundError(
-                    missing(f"the world {world.name}", PACKAGES[extra], extra)
-                )
+        require_extras(f"the world {world.name}", world.extras)
     directory = out / "results" / "worlds"
     for i, world in enumerate(picked):
         listener(Event(world.title, i / len(picked)))
@@ -117,6 +120,17 @@ def run(
         listener(Event(world.title, (i + 1) / len(picked), seconds=shown.seconds, kept=shown.kept))
         yield shown
     files.replace(directory / TABLE, table(directory).encode())
+
+
+def require_extras(what: str, extras: Sequence[str]) -> None:
+    """Refuse what needs an extra that is not installed.
+
+    Raises:
+        ModuleNotFoundError: the message says what to install.
+    """
+    for extra in extras:
+        if find_spec(PACKAGES[extra]) is None:
+            raise ModuleNotFoundError(missing(what, PACKAGES[extra], extra))
 
 
 def _run(world: World, quick: bool) -> Shown:

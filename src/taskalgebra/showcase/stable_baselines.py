@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -17,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import taskalgebra as ta
-from taskalgebra.arrays import BoolArray
-from taskalgebra.evaluation.rollout import play
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.showcase.goal_worlds import WALL_TOP, Grid, Point
 from taskalgebra.showcase.record import Judged, World
+from taskalgebra.showcase.search import fewest_steps
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
-from taskalgebra.theory.policy import Policy
+from taskalgebra.worlds.finite import NO_GOAL
 
+COPIES = 25
+"""Environments that are played at a time; each holds a simulation of its own."""
 Place = tuple[float, float]
 CELLS: dict[str, Place] = {
     "north-west": (0, 0),
@@ -65,7 +68,7 @@ MAZE_TASKS: dict[str, Any] = {
 }
 
 
-def grid() -> Skills:
+def grid(seed: int = 0) -> Skills:
     """DQN with HER on a grid of 7 × 7 cells with a wall and a door."""
     from stable_baselines3 import DQN, HerReplayBuffer
 
@@ -83,7 +86,7 @@ def grid() -> Skills:
         exploration_fraction=0.4,
         exploration_final_eps=0.1,
         policy_kwargs={"net_arch": [128, 128]},
-        seed=0,
+        seed=seed,
         device="cpu",
     )
     model.learn(12_000)
@@ -91,7 +94,7 @@ def grid() -> Skills:
     return ta.from_sb3(model, goals, tasks=GRID_TASKS, avoid=True)
 
 
-def point() -> Skills:
+def point(seed: int = 0) -> Skills:
     """TD3 with HER on a point in a square with a wall; twelve places."""
     from stable_baselines3 import TD3, HerReplayBuffer
     from stable_baselines3.common.noise import NormalActionNoise
@@ -106,14 +109,14 @@ def point() -> Skills:
         batch_size=256,
         action_noise=NormalActionNoise(np.zeros(2), 0.3 * np.ones(2)),
         policy_kwargs={"net_arch": [128, 128]},
-        seed=0,
+        seed=seed,
         device="cpu",
     )
     model.learn(12_000)
     return ta.from_sb3(model, PLACES, tasks=POINT_TASKS, avoid=True)
 
 
-def maze() -> Skills:
+def maze(seed: int = 0) -> Skills:
     """TD3 with HER on PointMaze_Open of gymnasium-robotics; six places."""
     from stable_baselines3 import TD3, HerReplayBuffer
     from stable_baselines3.common.noise import NormalActionNoise
@@ -123,13 +126,14 @@ def maze() -> Skills:
         "MultiInputPolicy",
         gym.make("PointMaze_Open-v3", max_episode_steps=150),
         replay_buffer_class=HerReplayBuffer,
-        gamma=0.98,
+        gamma=0.95,
+        tau=0.02,
         learning_rate=1e-3,
         learning_starts=1_500,
         batch_size=256,
         action_noise=NormalActionNoise(np.zeros(2), 0.3 * np.ones(2)),
         policy_kwargs={"net_arch": [128, 128]},
-        seed=0,
+        seed=seed,
         device="cpu",
     )
     model.learn(15_000)
@@ -149,83 +153,110 @@ def judge(
     seed: int,
 ) -> Iterator[Judged]:
     """Play composed agents, and the policy told the nearest wanted goal, from the same starts."""
-    env = skills.env
-    assert env is not None
+    world: Any = skills.env
+    reach: Any = skills.family.reach  # type: ignore[attr-defined]
+    seeds = [int(each) for each in np.random.SeedSequence(seed).generate_state(episodes)]
+    told = told_each(world, reach.policy, reach.points, seeds)
+    ways = _ways(world, list(places.values()), way, seeds)
     for text in expressions:
         agent = skills[text]
-        found = agent.evaluate(episodes, seed=seed)
-        copies = env.vector(min(episodes, env.max_copies), task=agent.task)
-        limit = env.max_episode_steps or 100
-        told = play(
-            agent.task,
-            copies,
-            Told(agent, places, way),
-            episodes=episodes,
-            max_steps=limit,
-            seed=seed,
-        )
-        copies.close()
-        yield Judged(
-            text,
-            episodes,
-            found.success_rate,
-            told.success_rate,
-        )
+        wanted = np.append(agent.task.desired, False)  # the last: no goal
+        nearest = np.where(wanted[:-1], ways, np.inf).argmin(axis=1)
+        act = partial(_composed, world, agent)
+        success = wanted[ends(world, reach.points, act, seeds)].mean()
+        best = wanted[told[nearest, np.arange(episodes)]].mean()
+        yield Judged(text, episodes, float(success), float(best))
 
 
-class Told(Policy):
-    """The trained policy towards the nearest wanted goal, chosen once in each episode."""
+Seen = dict[str, NDArray[Any]]
+Act = Callable[[list[Seen], list[int]], NDArray[Any]]
+"""From what is seen in some episodes, and their numbers, to an action for each."""
 
-    observation_ndim = 1
 
-    def __init__(self, agent: Agent, places: dict[str, Place], way: Way) -> None:
-        """Know the map."""
-        names = agent.task.space.goal_names
-        numbers = np.flatnonzero(agent.task.desired)
-        self.wanted = [places[names[i]] for i in numbers]
-        self.others, self.way = set(places.values()), way
-        self.reach: Any = agent.skills.family.reach  # type: ignore[attr-defined]
-        self.points = self.reach.points[numbers]
-        self.goals = np.zeros(0, np.int64)
-        self.begins: BoolArray | None = None
+@dataclass
+class _Episode:
+    number: int
+    env: gym.Env[Any, Any]
+    seen: Seen
+    over: bool = False
 
-    def reset(self, begins: BoolArray) -> None:
-        """Choose anew where episodes begin."""
-        self.begins = begins
 
-    def actions(self, observations: Any) -> NDArray[Any]:
-        """The policy's own."""
-        from taskalgebra.learning.deep.sb3 import unflattened
+def ends(world: Any, points: NDArray[Any], act: Act, seeds: Sequence[int]) -> LongArray:
+    """[N], the goal in which each episode ends, or −1.
 
-        given = unflattened(self.reach._parts, observations)
-        if self.begins is not None:
-            if self.goals.size != len(observations):
-                self.goals = np.zeros(len(observations), np.int64)
-            for i in np.flatnonzero(self.begins):
-                at = given["achieved_goal"][i]
-                ways = [self.way(at, place, self.others - {place}) for place in self.wanted]
-                self.goals[i] = int(np.argmin(ways))
-            self.begins = None
-        given["desired_goal"] = self.points[self.goals]
-        return self.reach.policy.predict(given, deterministic=True)[0]  # type: ignore[no-any-return]
+    The real environment is played, one episode for each seed.  Most are short, some run into the
+    limit; those that are over take no more steps.
+    """
+    found = np.full(len(seeds), NO_GOAL)
+    made = [world.make() for _ in range(min(COPIES, len(seeds)))]
+    free, waiting, running = list(made), deque(range(len(seeds))), list[_Episode]()
+    while waiting or running:
+        while waiting and free:
+            i, env = waiting.popleft(), free.pop()
+            running.append(_Episode(i, env, env.reset(seed=seeds[i])[0]))
+        actions = act([one.seen for one in running], [one.number for one in running])
+        for one, action in zip(running, actions, strict=True):
+            one.seen, _, _, truncated, _ = one.env.step(action)
+            found[one.number] = _reached(one, points)
+            one.over = truncated or found[one.number] != NO_GOAL
+        free += [one.env for one in running if one.over]
+        running = [one for one in running if not one.over]
+    for env in made:
+        env.close()
+    return found
+
+
+def _reached(one: _Episode, points: NDArray[Any]) -> int:
+    """The nearest of the goals that pay here as much as being there does; −1 for none."""
+    at, pays = one.seen["achieved_goal"], one.env.get_wrapper_attr("compute_reward")
+    there = pays(np.repeat(at[None], len(points), axis=0), points, {}) >= pays(at, at, {})
+    if not there.any():
+        return NO_GOAL
+    away = np.linalg.norm(points - at, axis=1)
+    return int(np.where(there, away, np.inf).argmin())
+
+
+def told_each(world: Any, policy: Any, points: NDArray[Any], seeds: Sequence[int]) -> LongArray:
+    """[G, N], the goals in which the trained policy ends when it is told each of the goals."""
+    told = np.repeat(np.arange(len(points)), len(seeds))
+
+    def act(seen: list[Seen], numbers: list[int]) -> NDArray[Any]:
+        given = {key: np.stack([one[key] for one in seen]) for key in seen[0]}
+        given["desired_goal"] = points[told[numbers]]
+        actions: NDArray[Any] = policy.predict(given, deterministic=True)[0]
+        return actions
+
+    found = ends(world, points, act, list(seeds) * len(points))
+    return found.reshape(len(points), len(seeds))
+
+
+def _composed(world: Any, agent: Agent, seen: list[Seen], _: list[int]) -> NDArray[Any]:
+    return agent.policy.actions(np.stack([world.see(one) for one in seen]))
+
+
+def _ways(world: Any, places: list[Place], way: Way, seeds: Sequence[int]) -> Array:
+    """[N, G], the lengths of the ways from each start to each place."""
+    env = world.make()
+    starts = [env.reset(seed=seed)[0]["achieved_goal"] for seed in seeds]
+    env.close()
+    return np.array([[way(at, to, set(places) - {to}) for to in places] for at in starts])
 
 
 def through_grid(at: Any, cell: Place, closed: set[Place]) -> float:
-    """Steps on the shortest way through the grid, past closed cells; breadth first."""
+    """Steps on the shortest way through the grid, past closed cells."""
     world = Grid()
-    first = [round(float(x)) for x in (np.asarray(at) + 1) * (world.size - 1) / 2]
-    start = (first[0], first[1])
-    seen, queue = {start: 0}, deque([start])
-    while queue:
-        here = queue.popleft()
-        if here == cell:
-            return seen[here]
-        for move in world.MOVES:
-            to = (here[0] + move[0], here[1] + move[1])
-            if world.is_free(*to) and to not in seen and (to not in closed or to == cell):
-                seen[to] = seen[here] + 1
-                queue.append(to)
-    return float("inf")
+    row, column = (round(float(x)) for x in (np.asarray(at) + 1) * (world.size - 1) / 2)
+
+    def after(here: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        for down, right in world.MOVES:
+            if world.is_free(here[0] + down, here[1] + right):
+                yield here[0] + down, here[1] + right
+
+    def ends(here: tuple[int, int]) -> bool | None:
+        return True if here == cell else False if here in closed else None
+
+    steps = fewest_steps((row, column), after, ends, at_once=True)
+    return float("inf") if steps is None else steps
 
 
 def round_the_wall(at: Any, place: Place, _: set[Place]) -> float:
@@ -260,7 +291,7 @@ WORLDS = (
         TOLD,
         most_lost=0.03,
         extras=("sb3",),
-        episodes=300,
+        episodes=1_000,
         minutes=5.0,
     ),
     World(
@@ -276,7 +307,7 @@ WORLDS = (
         TOLD,
         most_lost=0.03,
         extras=("sb3",),
-        episodes=300,
+        episodes=1_000,
         minutes=10.0,
     ),
     World(
@@ -292,7 +323,7 @@ WORLDS = (
         TOLD,
         most_lost=0.03,
         extras=("sb3", "mazes"),
-        episodes=300,
+        episodes=1_000,
         minutes=10.0,
     ),
 )

@@ -16,6 +16,7 @@ import numpy as np
 import taskalgebra as ta
 from taskalgebra.arrays import Array
 from taskalgebra.showcase.record import Judge, Judged, World
+from taskalgebra.showcase.search import fewest_steps
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
 
@@ -153,24 +154,16 @@ def _of_cliff(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
         agent = skills[text]
         names = agent.task.space.goal_names
         wanted = {corners[n] for n, d in zip(names, agent.task.desired, strict=True) if d}
-        fewest = _fewest(table, 36, wanted, set(corners.values()))
+        well = {s: s in wanted for s in corners.values()}
+        fewest = fewest_steps(36, partial(_moves, table), well.get)
         found = agent.play(env, episodes, seed=seed)
-        yield Judged(text, episodes, found.success_rate, 1.0, found.mean_steps, fewest)
+        least = float(fewest or np.nan)
+        yield Judged(text, episodes, found.success_rate, 1.0, found.mean_steps, least)
 
 
-def _fewest(
-    table: Mapping[int, Mapping[int, Any]], start: int, wanted: set[int], ends: set[int]
-) -> float:
-    """The fewest steps from a state to a wanted one that cross no other end."""
-    near, seen, steps = {start}, set[int](), 0
-    while near:
-        near = {a[0][1] for s in near for a in table[s].values()} - seen
-        steps += 1
-        if near & wanted:
-            return float(steps)
-        near -= ends
-        seen |= near
-    return float("nan")
+def _moves(table: Mapping[int, Mapping[int, Any]], s: int) -> list[int]:
+    """Where the actions of a world without chance lead."""
+    return [outcomes[0][1] for outcomes in table[s].values()]
 
 
 WORLDS = (

@@ -65,6 +65,13 @@ _ALL = (
         {"n_goals": 40},
     ),
     Entry(
+        "office",
+        "Office: coffee, mail and decorations, for tasks over time",
+        14,
+        ("A", "B", "C", "D", "coffee", "mail", "office", "decoration"),
+        "Office",
+    ),
+    Entry(
         "boxman", "the video game, as in the paper (Section 5)", 6, _KINDS, "Boxman", {}, _RECIPES
     ),
     Entry(
@@ -84,6 +91,15 @@ _ALL = (
         "MiniGrid",
         {"name": "MiniGrid-Fetch-8x8-N3-v0"},
         "taskalgebra.envs.minigrid.recipes",
+    ),
+    Entry(
+        "letter-world",
+        "LetterWorld, letters anywhere (LTL2Action, DeepLTL)",
+        24,
+        tuple("abcdefghijkl"),
+        "RandomLetterWorld",
+        {},
+        "taskalgebra.envs.letter_recipes",
     ),
     Entry(
         "boxman-touch",
@@ -192,14 +208,16 @@ def open_skills(
     entry = ENTRIES.get(name)
     loaded = files.at(name).is_dir() if entry is None else entry.networks
     for text in expressions:
-        parse(text, entry.tasks if entry is not None and loaded else None)
+        if not parse(text).temporal:  # over time it may name goals, which are known later
+            parse(text, entry.tasks if entry is not None and loaded else None)
     from taskalgebra.skills.making import load, solve
+    from taskalgebra.skills.plans import parsed
 
     if not loaded:
         world = open_world(name, slip_probability=slip_probability, goal_reward=goal_reward)
         base = base_tasks(name, world, tasks)
         for text in expressions:
-            parse(text, base)
+            parsed(text, base, world.space.goal_names)
         return solve(world, base)
     _refuse_options(name, slip_probability, goal_reward)
     skills = load(name if entry is None else SHIPPED_AT / name)

@@ -64,10 +64,7 @@ def solve(
     env = environment(world, "solve")
     space = env.space
     if not space.finite:
-        raise TypeError(
-            f"cannot solve {world!r}: it is an open world, known only by playing it; use learn, "
-            f"or, for what wrap makes and can be put back, solve(explore(world))"
-        )
+        return _solve_open(env, tasks, horizon=horizon, r_bar_min=r_bar_min, tolerance=tolerance)
     if not env.shared_absorbing:
         raise ValueError(
             "the tasks of this environment end in different goals (shared_absorbing=False), which "
@@ -81,6 +78,21 @@ def solve(
         else:
             family = plan_horizon(space, base, horizon, r_bar_min)
     return Skills(family, env)
+
+
+def _solve_open(env: GoalEnv, tasks: TaskSource | None, **settings: object) -> Skills:
+    """Skills of an open world that plans its own returns to goals."""
+    with Meter("planning"):
+        reach = env.planned_reach()
+    if reach is None:
+        raise TypeError(
+            f"cannot solve {env!r}: it is an open world, known only by playing it; use learn, "
+            f"or, for what wrap makes and can be put back, solve(explore(world))"
+        )
+    for name, value in settings.items():
+        if value is not None:
+            raise ValueError(f"{name} is {value!r}, but {env!r} plans without it; leave it out")
+    return from_reach(reach, env, tasks)
 
 
 def learn(

@@ -12,6 +12,7 @@ agent: it takes the same actions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
@@ -22,8 +23,11 @@ from taskalgebra.arrays import BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import all_functions, parse
+from taskalgebra.logic.temporal import Eventually, Until
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
+from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.theory.base_tasks import expression_of, n_expressible
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import GoalEnv
@@ -31,6 +35,9 @@ from taskalgebra.theory.tables import compose_values
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import GoalSetQ
 from taskalgebra.validation import listed
+
+KEPT = 64
+"""Formulas over time whose plans are kept."""
 
 
 @final
@@ -55,17 +62,89 @@ class Skills(Mapping[str, Agent]):
         self._tasks = dict(family.tasks)
         self._values = family.named
         self._met: BoolArray = np.any(family.met, axis=0)
+        self._plans: dict[Expression, Plan] = {}
 
     @property
     def tasks(self) -> dict[str, Task]:
         """The base tasks by name: a copy, so that the skills keep theirs."""
         return dict(self._tasks)
 
-    def __getitem__(self, key: str | Expression | Task) -> Agent:
-        """The agent for an expression over the base tasks, or for a task they can express."""
+    def __getitem__(self, key: str | Expression | Task) -> Any:
+        """The agent for an expression over the base tasks, or for a task they can express.
+
+        It is an `Agent`, and a `TemporalAgent` for a formula over time, whose names may also be
+        those of goals.
+        """
         expression = self._expression(key)
+        if expression.temporal:
+            return TemporalAgent(self, expression, self._plan(expression))
         values = compose_values(expression, self._values, self.family.bounds)
         return Agent(self, expression, self.task_of(expression), values)
+
+    def avoiding(self, task: str | Expression, avoid: str | Expression) -> TemporalAgent:
+        """The agent that ends in a task and never enters a goal that is to be avoided.
+
+        Both are Boolean expressions over base tasks and goals.  It is the agent of the formula
+        `~avoid U (task & ~avoid)`.  Other goals may be passed.
+        """
+        wanted, wrong = (self._boolean(each) for each in (task, avoid))
+        agent = self[Until(~wrong, wanted & ~wrong)]
+        assert isinstance(agent, TemporalAgent)
+        return agent
+
+    def fewest_violations(
+        self, task: str | Expression, avoid: str | Expression | None = None
+    ) -> TemporalAgent:
+        """The agent that ends in a task with the fewest violations, and then the fewest steps.
+
+        A violation is a step into a goal that is to be avoided; by default, into any goal that the
+        task does not want.  With the default, such values compose by min and max.
+        """
+        wanted = self._boolean(task)
+        wrong = ~wanted if avoid is None else self._boolean(avoid)
+        names = {name: self._desired(name) for name in (*wanted.names, *wrong.names)}
+        every = np.ones(self.space.n_goals, np.bool_)
+        avoided = wrong.evaluate(names, universal=every, empty=~every)
+        formula = Eventually(wanted)
+        plan = sparing(formula, avoided, self._named, self.family, self._between)
+        return TemporalAgent(self, formula, plan)
+
+    def _boolean(self, key: str | Expression) -> Expression:
+        """A Boolean expression over base tasks and goals."""
+        names = {**self._named, **dict.fromkeys(self.space.goal_names)}
+        found = parse(key, names) if isinstance(key, str) else key
+        if found.temporal:
+            raise ValueError(f"{found} is a formula over time; expected a Boolean expression")
+        return found
+
+    def _desired(self, name: str) -> BoolArray:
+        """[G], the goals that a base task desires, or the goal of this name."""
+        if name in self._named:
+            return self._named[name].desired
+        found: BoolArray = np.arange(self.space.n_goals) == self.space.world.goal_index(name)
+        return found
+
+    @property
+    def _named(self) -> dict[str, Task]:
+        """Tasks by name that formulas over time may speak of: the environment's, too.
+
+        Where goals lead is known whatever base tasks were learned.
+        """
+        return {**({} if self.env is None else self.env.tasks), **self._tasks}
+
+    @cached_property
+    def _between(self) -> Ways:
+        return Ways.of(self.family, self.env)
+
+    def _plan(self, formula: Expression) -> Plan:
+        """How to act for a formula, kept for when it is asked for again."""
+        plan = self._plans.get(formula)
+        if plan is None:
+            plan = planned(formula, self._named, self.family, self._between)
+            if len(self._plans) >= KEPT:
+                del self._plans[next(iter(self._plans))]
+            self._plans[formula] = plan
+        return plan
 
     def by_goal_set(self, key: str | Expression | Task) -> Agent:
         """The same task through goal sets: only Q̄_U and Q̄_∅ are read, by one masked maximum.
@@ -106,7 +185,7 @@ class Skills(Mapping[str, Agent]):
         if isinstance(key, Task):
             return expression_of(key, self._tasks)
         if isinstance(key, str):
-            return parse(key, self._tasks)
+            return parsed(key, self._tasks, [*self._named, *self.space.goal_names])
         if isinstance(key, Expression):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")
@@ -151,7 +230,11 @@ class Skills(Mapping[str, Agent]):
         if not isinstance(key, str | Expression | Task):
             return False
         try:
-            self.task_of(self._expression(key))
+            expression = self._expression(key)
+            if expression.temporal:
+                self._plan(expression)
+            else:
+                self.task_of(expression)
         except ValueError:
             return False
         return True

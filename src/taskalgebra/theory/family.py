@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.theory.ahead import AheadPolicy, AheadReach
 from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.policy import DirectedPolicy, GreedyPolicy, OfferedPolicy, Policy
 from taskalgebra.theory.reach import DirectedReach, OfferedReach, Reach, ReachBounds, ReachQ
+from taskalgebra.theory.table_reach import TableReach
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ExtendedQ, ValueBounds
@@ -80,6 +82,19 @@ class Family(ABC):
         """How to act on values of this family."""
         return GreedyPolicy(values)
 
+    def to_goals(self) -> Reach:
+        """G(s:g, a), what the values know of the ways to goals; −∞ where there is none.
+
+        Unlike Q̄ it has no penalty in it, so that goals may pay anything on top.
+
+        Raises:
+            TypeError: the values are no sums of a return and of what a goal pays.
+        """
+        raise TypeError(
+            f"values of {type(self).__name__} do not tell the way to a goal from what it pays; "
+            f"tasks with time need both: solve or learn without a limit of steps"
+        )
+
     @abstractmethod
     def pack(self) -> Packed:
         """Words and arrays, from which the reader of `FORMAT` makes an equal family.
@@ -133,6 +148,10 @@ class TableFamily(Family):
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
+    def to_goals(self) -> Reach:
+        """Q̄_U − r_U, and −∞ where Q̄_U holds the penalty of ending in another goal."""
+        return TableReach(self.bounds, self.r_bar_min)
+
     def pack(self) -> Packed:
         """All tables, and the observations that have numbers."""
         arrays: dict[str, NDArray[Any]] = {
@@ -165,12 +184,18 @@ class ReachFamily(Family):
         return cls(space, dict(tasks), values, bounds, None, None, reach)
 
     def policy(self, values: ExtendedQ) -> Policy:
-        """Greedy over actions, or over goals if the reach has no values of actions."""
+        """Greedy over actions, or over goals, or a step ahead, by the kind of the reach."""
         if isinstance(self.reach, DirectedReach):
             return DirectedPolicy(values, self.reach)
         if isinstance(self.reach, OfferedReach):
             return OfferedPolicy(values, self.reach)
+        if isinstance(self.reach, AheadReach):
+            return AheadPolicy(values, self.reach)
         return GreedyPolicy(values)
+
+    def to_goals(self) -> Reach:
+        """The reach itself."""
+        return self.reach
 
     def pack(self) -> Packed:
         """The name of the reach and what it keeps: the code, or the model, is passed again."""

@@ -68,6 +68,9 @@ class GoalEnv(ABC):
     """The number of steps after which an episode is truncated; None for no limit."""
     max_copies: int = 256
     """The most copies that are played at once in an evaluation; each takes memory."""
+    entry_reward: float = 0.0
+    """What a step into a goal pays where episodes outlive goals, if returns to goals leave it out,
+    since the pay of the goal takes its place."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
     goal_features: NDArray[Any] | None = None
@@ -103,6 +106,22 @@ class GoalEnv(ABC):
         """
         if self.space.finite and self.space.mdp.resumes is not None:
             return self.space.mdp.resumes.astype(np.int64)
+        return None
+
+    def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
+        """The goal that the last step of somebody's environment entered, or −1."""
+        return int(info.get("goal", NO_GOAL))
+
+    def episode_seed(self, seed: int) -> int:
+        """The seed with which an episode of somebody's environment begins; by default as given."""
+        return seed
+
+    def standing_in(self, observations: NDArray[Any]) -> NDArray[Any] | None:
+        """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
+        return None
+
+    def planned_reach(self) -> Any:
+        """A `Reach` that an open world plans itself, for `solve`; None if it can only be played."""
         return None
 
     def attach(
@@ -222,9 +241,7 @@ def goals_reached(
     return reached
 
 
-def goals_entered(
-    infos: Mapping[str, Any], num_envs: int, n_goals: int | None = None
-) -> LongArray:
+def goals_entered(infos: Mapping[str, Any], num_envs: int, n_goals: int | None = None) -> LongArray:
     """[N], the goals that the last step entered, −1 for none, where episodes outlive goals.
 
     Args:

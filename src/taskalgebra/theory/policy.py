@@ -78,6 +78,17 @@ def _of_axes(n: int) -> str:
     return f"here one observation is {one}, and a batch has one axis more"
 
 
+def _of_nan(observations: NDArray[Any], n_batch_axes: int) -> str:
+    """What is said of observations that are no numbers."""
+    if not n_batch_axes:
+        return f"the observation {observations!r} has NaN in it; expected numbers"
+    wrong = np.isnan(observations).reshape(len(observations), -1).any(axis=1)
+    return (
+        f"{wrong.sum()} of the {wrong.size} observations have NaN in them, the first at position "
+        f"{wrong.argmax()}; expected numbers"
+    )
+
+
 class Policy(ABC):
     """From observations to actions, for one episode or for a batch of them.
 
@@ -96,6 +107,10 @@ class Policy(ABC):
         """Episodes begin at these positions of the batch, `[B]`; by default there is no memory."""
         return
 
+    def observe(self, goals: LongArray) -> None:
+        """The last step entered these goals, `[B]`, −1 for none; by default there is no memory."""
+        return
+
     def first_actions(self, observations: Any) -> NDArray[Any]:
         """The actions where every episode of the batch just begins; no memory is touched."""
         return self.actions(observations)
@@ -108,10 +123,12 @@ class Policy(ABC):
             given = np.asarray(observations)
         except ValueError:  # lists of different lengths
             raise ValueError(f"observations have no common shape; {_of_axes(n)}") from None
+        if given.ndim != n and given.ndim != n + 1:
+            raise ValueError(f"observations have shape {given.shape}; {_of_axes(n)}")
+        if given.dtype.kind == "f" and np.isnan(given).any():
+            raise ValueError(_of_nan(given, given.ndim - n))
         if given.ndim == n + 1:
             return self.actions(given)
-        if given.ndim != n:
-            raise ValueError(f"observations have shape {given.shape}; {_of_axes(n)}")
         action = self.actions(given[None])[0]
         return int(action) if np.ndim(action) == 0 and action.dtype.kind in "iu" else action
 

@@ -36,8 +36,8 @@ def from_arrays(
         goals: the absorbing states.
         goal_names: by default "g0", "g1", …
         action_names: by default "a0", "a1", …
-        starts: states in which episodes begin; by default every state that is not a goal and from
-            which a goal can be reached.
+        starts: states in which episodes begin, one that is listed twice twice as often; by default
+            every state that is not a goal and from which a goal can be reached.
         goal_reward: `[G]` terminal rewards of the world's own task, if it has one.
         cells: `[S, 2]` row and column of each state, for worlds with a map.
         resumes: `[G]` the state in which an episode goes on after each goal, for tasks that do not

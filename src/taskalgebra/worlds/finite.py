@@ -45,12 +45,14 @@ class FiniteMDP:
     goals: IntArray  # [G], states
     goal_names: tuple[str, ...]
     action_names: tuple[str, ...]
-    starts: IntArray  # states in which episodes begin, all equally likely
+    starts: IntArray  # in which episodes begin, all equally likely; one may be there twice
     goal_reward: Array | None = None  # [G], terminal rewards of the world's own task, if it has one
     cells: LongArray | None = None  # [S, 2], row and column of each state on a map
     ends: IntArray | None = None  # [G], what the environment itself calls the state of each goal
     max_episode_steps: int | None = None  # after which the environment itself ends an episode
-    resumes: IntArray | None = None  # [G], the state in which an episode that outlives a goal goes on
+    resumes: IntArray | None = (
+        None  # [G], the state in which an episode that outlives a goal goes on
+    )
 
     @property
     def limit_ignored(self) -> str:
@@ -137,6 +139,20 @@ class FiniteMDP:
             offset, state, _ = self.predecessors
             return graph.can_reach(offset, state, self.goals)
         return graph.almost_surely(self.offset, self.successor, self.n_actions, self.is_goal)
+
+    @property
+    def after_goals(self) -> IntArray:
+        """[G], the states in which episodes go on after goals.
+
+        Raises:
+            ValueError: the world does not say.
+        """
+        if self.resumes is None:
+            raise ValueError(
+                "this world does not say in which state an episode goes on after a goal, which "
+                "tasks with time need; draw it with from_text, or pass resumes=[...] to from_arrays"
+            )
+        return self.resumes
 
     def goal_index(self, goal: str | int) -> int:
         """The position of a goal in `goals`, by its name or by its position."""

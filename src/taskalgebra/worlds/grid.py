@@ -15,20 +15,25 @@ no effect but costs its step.
 Absorbing states are separate states, one per goal: `stay` on a goal's cell costs the step reward
 and leads there, and the next action pays the terminal reward.  So from d moves away the best return
 is r(g) + r_step·(d + 1).  `stay` anywhere else has no effect but costs its step.
+
+**By touch** there is no `stay`: every step that ends on the cell of a goal, a bump into a wall
+included, leads into its absorbing state.  From d moves away the best return is r(g) + r_step·d.
+The cell itself remains a state, in which episodes may begin, and go on after the goal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from operator import index
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import BoolArray, LongArray
-from taskalgebra.validation import instance, listed, share
+from taskalgebra.validation import flag, instance, listed, share
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -64,29 +69,37 @@ def place(rows: str, row: int, column: int | None) -> str:
 
 def from_text(
     text: str | Sequence[str],
-    goals: Mapping[str, Cell] | None = None,
+    goals: Mapping[str, Cell | Sequence[Cell]] | None = None,
     *,
     step_reward: float = -0.1,
     slip_probability: float = 0.0,
     starts: Sequence[Cell] | None = None,
+    touch: bool = False,
+    torus: bool = False,
+    traps: Sequence[Cell] = (),
 ) -> FiniteMDP:
     """Make a world from a map.
 
     Args:
         text: the map, as one string or as rows; common indentation, blanks at the ends of rows and
             blank lines around it are ignored.
-        goals: further goals, by name, with (row, column) counted from 0 at the top left.
+        goals: further goals, by name, with (row, column) counted from 0 at the top left.  A list of
+            cells makes several goals, one per cell, with a number after the name: "coffee 1",
+            "coffee 2".
         step_reward: r_{s,a}, the same everywhere.
         slip_probability: of a move in one of the other three directions instead.
         starts: cells in which episodes begin; by default every free cell with a way to a goal.
+        touch: whether goals are taken by moving onto their cells, rather than by `stay`.
+        torus: whether the map has no edge: who leaves it on one side enters on the other.
+        traps: cells that no move leaves.
     """
     lines = text.split("\n") if isinstance(text, str) else text
     if not isinstance(lines, Sequence) or not all(isinstance(line, str) for line in lines):
         raise TypeError(f"a map is a string or a list of strings, got {text!r}")
     free, named = _read_map(rows_of(lines)[0])
-    for name, cell in instance(goals or {}, Mapping, "goals").items():  # type: ignore[type-abstract]
+    for name, cell in _one_by_one(instance(goals or {}, Mapping, "goals")):  # type: ignore[type-abstract]
         if name in named:
-            raise ValueError(f"goal {name!r} is on the map at {named[name]} and is given again")
+            raise ValueError(f"goal {name!r} is at {named[name]} and is given again")
         named[name] = _free_cell(cell, free, f"goal {name!r}")
     if not named:
         raise MapError(
@@ -101,7 +114,13 @@ def from_text(
     state_of = np.full(free.shape, -1)
     state_of[free] = np.arange(free.sum())
     start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
-    return _world(free, state_of, named, step_reward, slips, start_cells)
+    moved = _moves(free, state_of, flag(torus, "torus"))
+    for cell in traps:
+        here = state_of[_free_cell(cell, free, "trap")]
+        moved[here] = here
+    return _world(
+        state_of, moved, named, step_reward, slips, start_cells, touch=flag(touch, "touch")
+    )
 
 
 def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
@@ -149,40 +168,52 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
     return replace(world, starts=starts)
 
 
+def _moves(free: BoolArray, state_of: LongArray, torus: bool) -> LongArray:
+    """[cells, 4], the cell in which each move from each free cell ends."""
+    cells = np.argwhere(free)
+    moved = np.empty((len(cells), 4), np.int64)
+    for direction, move in enumerate(MOVES):
+        target = cells + move
+        if torus:
+            target %= free.shape
+        inside = ((target >= 0) & (target < free.shape)).all(axis=1)
+        found = np.full(len(cells), -1)
+        found[inside] = state_of[tuple(target[inside].T)]
+        moved[:, direction] = np.where(found >= 0, found, np.arange(len(cells)))
+    return moved
+
+
 def _world(
-    free: BoolArray,
     state_of: LongArray,
+    moved: LongArray,
     goals: Mapping[str, Cell],
     step_reward: float,
     slip_probability: float,
     starts: Sequence[Cell] | None,
+    *,
+    touch: bool,
 ) -> FiniteMDP:
-    cells = np.argwhere(free)
-    n_cells, n_goals, n_actions = len(cells), len(goals), len(ACTIONS)
+    """The world of a map: its free cells, then one absorbing state per goal."""
+    actions = ACTIONS[:4] if touch else ACTIONS
+    n_cells, n_goals, n_actions = len(moved), len(goals), len(actions)
     goal_cells = np.array(list(goals.values()))
     goal_states = np.arange(n_cells, n_cells + n_goals)
-
-    moved = np.empty((n_cells, 4), np.int64)
-    for direction, move in enumerate(MOVES):
-        target = cells + move
-        inside = ((target >= 0) & (target < free.shape)).all(axis=1)
-        found = np.full(n_cells, -1)
-        found[inside] = state_of[tuple(target[inside].T)]
-        moved[:, direction] = np.where(found >= 0, found, np.arange(n_cells))
-    stayed = np.arange(n_cells)
-    stayed[state_of[tuple(goal_cells.T)]] = goal_states
+    taken = np.arange(n_cells)
+    taken[state_of[tuple(goal_cells.T)]] = goal_states
+    if touch:
+        moved = taken[moved]
 
     # Outcomes of a move: its own direction, then the other three; impossible ones are dropped.
     n_outcomes = 4 if slip_probability else 1
     directions = (np.arange(4)[:, None] + np.arange(n_outcomes)) % 4
     outcome = np.full((n_cells + n_goals, n_actions, n_outcomes), -1)
     outcome[:n_cells, :4] = moved[:, directions]
-    outcome[:n_cells, 4, 0] = stayed
+    outcome[:n_cells, 4:, 0] = taken[:, None]  # by touch there is no fifth action
     outcome[n_cells:, :, 0] = goal_states[:, None]
     chance = np.zeros(outcome.shape)
     chance[:n_cells, :4, 0] = 1.0 - slip_probability
     chance[:n_cells, :4, 1:] = slip_probability / 3
-    chance[:n_cells, 4, 0] = 1.0
+    chance[:n_cells, 4:, 0] = 1.0
     chance[n_cells:, :, 0] = 1.0
 
     possible = chance > 0
@@ -194,9 +225,9 @@ def _world(
         goals=goal_states,
         shape=(n_cells + n_goals, n_actions),
         goal_names=list(goals),
-        action_names=ACTIONS,
+        action_names=actions,
         starts=None if starts is None else [int(state_of[cell]) for cell in starts],
-        cells=np.concatenate((cells, goal_cells)),
+        cells=np.concatenate((np.argwhere(state_of >= 0), goal_cells)),
         resumes=state_of[tuple(goal_cells.T)],
     )
 
@@ -246,6 +277,17 @@ def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
             )
         named[symbol] = (r, c)
     return free, named
+
+
+def _one_by_one(goals: Mapping[str, Cell | Sequence[Cell]]) -> Iterator[tuple[str, Cell]]:
+    """Every goal with its cell; those of a list are numbered from 1."""
+    for name, place in goals.items():
+        cells = list(place) if isinstance(place, list | tuple) else []
+        if cells and all(isinstance(cell, list | tuple) for cell in cells):
+            for i, cell in enumerate(cells, 1):
+                yield f"{name} {i}", cast(Cell, cell)
+        else:
+            yield name, cast(Cell, place)
 
 
 def _free_cell(cell: Cell, free: BoolArray, what: str) -> Cell:

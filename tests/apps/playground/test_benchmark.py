@@ -26,6 +26,12 @@ def test_the_world_is_the_one_of_the_bar(client):
     assert answer["values"] == answer["optimum"] != [None] * 3600
 
 
+def test_the_missions_are_formulas_over_time(client, presets):
+    world = presets["office"]["world"]
+    for text in benchmark.MISSIONS:
+        assert len(client.solve(world, text)["states"]) >= 1
+
+
 def test_a_failed_request_falls_short(capsys):
     good = (200, 0.001, json.dumps({"values": [1.0]}).encode())
     report = Report()

@@ -69,10 +69,9 @@ def replaced(document, path, value):
 
 ASKED = {"world": CORRIDOR, "expression": "top & ~left", "slices": True}
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
-WORDS = st.lists(st.sampled_from(["top", "left", "~", "&", "|", "^", "(", ")", "'", "\\"])).map(
-    "".join
-)
-NAMES = ["A", "D", "E", "top", "~top | true", "#######", "#.#.#.#", "#.....#"]
+SIGNS = ["top", "left", "~", "&", "|", "^", "(", ")", "'", "\\", "F ", "G ", " U ", " then ", "A"]
+WORDS = st.lists(st.sampled_from(SIGNS)).map("".join)
+NAMES = ["A", "D", "E", "top", "~top | true", "F A & G !D", "#######", "#.#.#.#", "#.....#"]
 NUMBERS = [1, 2, 3, -1.5, 0.75, 3.0, True, False, None]
 LIKELY = st.sampled_from([*NAMES, *NUMBERS, [], ["A"], ["A", "D"], [1, 2], [1, 4], [3, 3]])
 WILD = st.recursive(
@@ -111,9 +110,16 @@ def described(path, method="post"):
     return Draft202012Validator(answer["schema"] | {"components": document["components"]})
 
 
+@pytest.mark.parametrize("expression", ["top ^ left", "A then D & avoid B", "X A", "F A"])
 @pytest.mark.parametrize("slices", [False, True])
-def test_a_solution_is_as_described(slices):
-    described("/api/solve").validate(CLIENT.solve(CORRIDOR, "top ^ left", slices=slices))
+def test_a_solution_is_as_described(slices, expression):
+    described("/api/solve").validate(CLIENT.solve(CORRIDOR, expression, slices=slices))
+
+
+def test_both_kinds_of_answers_are_described_and_nothing_else_passes():
+    boolean, formula = CLIENT.solve(CORRIDOR, "top"), CLIENT.solve(CORRIDOR, "F top")
+    for answer in (boolean | {"more": 1}, formula | {"values": []}, boolean | formula):
+        assert not described("/api/solve").is_valid(answer)
 
 
 def test_presets_are_as_described():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from playground_client import CORRIDOR, drawn, questions, solved
+from playground_client import CORRIDOR, drawn, missions, questions, solved
+from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.solving import SkillsCache
 
 
@@ -95,3 +96,60 @@ def test_a_text_in_a_document_is_never_code(client):
     name = "x'); raise SystemExit('"
     world = drawn("...", goals={name: (0, 0)}, tasks={"t": [name]})
     assert run(client.solve(world, "t")["python"])["space"].goal_names == (name,)
+
+
+def compare_formula(world, answer, names):
+    """Hold the answer for a formula over time to what its lines have computed."""
+    agent, automaton = names["agent"], names["automaton"]
+    start, n = automaton.start, len(names["optimum"]) - len(world["goals"])
+    able = np.isfinite(names["optimum"])[:n]
+    assert answer["optimum"] == on_map(world, names["optimum"][:n].round(10), able)
+    assert [one["state"] for one in answer["states"]] == list(names["tables"])
+    for one in answer["states"]:
+        values, actions = (table[:n] for table in names["tables"][one["state"]])
+        assert one["values"] == on_map(world, values.round(10), np.isfinite(values))
+        assert one["actions"] == on_map(world, actions, np.isfinite(values))
+    assert answer["automaton"]["svg"] == automaton.svg()
+    assert answer["automaton"]["start"] == start
+    assert answer["certificate"] == agent.certificate().method
+
+
+FORMULAS = {
+    "a corridor": (CORRIDOR, "A then D & avoid B"),
+    "by touch": (CORRIDOR | {"touch": True}, "top then D"),
+    "odd names": (ODD, "F 'it\\'s' & F('the \\'first\\'' & X F '{second}') & G !'back\\\\slash'"),
+    "no tasks": (drawn("..#..", goals={"A": (0, 0)}), "F A"),
+    "an island": (drawn("..#..", goals={"A": (0, 0), "B": (0, 4)}, tasks={"a": "A"}), "F B"),
+    "strict": (CORRIDOR, "X X A"),
+    "no value": (drawn(".", goals={"A": (0, 0)}), "X X X X A & X A"),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_lines_of_a_formula_over_time_do_the_same(client, name, capsys):
+    world, expression = FORMULAS[name]
+    answer = client.solve(world, expression)
+    names = run(answer["python"])
+    compare_formula(world, answer, names)
+    assert str(names["agent"].expression) in capsys.readouterr().out
+
+
+def test_the_lines_of_the_office_do_the_same(client, presets):
+    world = presets["office"]["world"]
+    for expression in (presets["office"]["expression"], *presets["office"]["examples"]):
+        answer = client.solve(world, expression, slices=True)
+        with redirect_stdout(StringIO()):
+            names = run(answer["python"])
+        (compare_formula if "automaton" in answer else compare)(world, answer, names)
+
+
+@settings(max_examples=30)
+@given(missions())
+def test_the_lines_of_any_formula_over_time_do_the_same(mission):
+    world, expression = mission
+    try:
+        answer = solved(SkillsCache(), {"world": world, "expression": expression})
+    except RefusedError:
+        return
+    with redirect_stdout(StringIO()):
+        compare_formula(world, answer, run(answer["python"]))

@@ -9,7 +9,8 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
 
 from deep_worlds import OBJECTS, Corridor, corridors, digest, short, short_trainer, small_boxman
-from taskalgebra.learning.deep.dqn import DivergedError, check_environment
+from taskalgebra.learning.deep.checks import check_environment
+from taskalgebra.learning.deep.dqn import DivergedError
 from taskalgebra.learning.deep.family import weights_of
 
 
@@ -311,6 +312,39 @@ def test_the_slower_copy_follows(rate):
             else:
                 expected = network[name] if update % 2 == 0 else before[name]
             np.testing.assert_allclose(array, expected, atol=1e-7, err_msg=name)
+
+
+def test_the_weights_that_are_kept_are_averaged_over_a_share_of_the_steps():
+    trainer = short_trainer(corridors(8), short(averaging=0.1, n_updates=16), 5)
+    seen, kept, update = [], [], trainer._update
+
+    def watched(rng):
+        loss = update(rng)
+        seen.append([p.detach().double().numpy().copy() for p in trainer.network.parameters()])
+        kept.append([p.detach().double().numpy().copy() for p in trainer.kept.parameters()])
+        return loss
+
+    trainer._update = watched
+    list(trainer.iterations())
+    mean = seen[0]
+    for n, (now, found) in enumerate(zip(seen, kept, strict=True), start=1):
+        mean = [old + (new - old) / (1.0 + 0.1 * n) for old, new in zip(mean, now, strict=True)]
+        for expected, weights in zip(mean, found, strict=True):
+            np.testing.assert_allclose(weights, expected, atol=1e-6)
+    assert any(not np.allclose(a, b, atol=1e-6) for a, b in zip(kept[-1], seen[-1], strict=True))
+    assert digest(dict(trainer.kept.named_buffers())) == digest(
+        dict(trainer.network.named_buffers())
+    )
+
+
+def test_averaging_changes_what_is_kept_but_not_what_is_trained():
+    plain = short_trainer(corridors(8), short(), 5)
+    averaged = short_trainer(corridors(8), short(averaging=0.1), 5)
+    for trainer in (plain, averaged):
+        list(trainer.iterations())
+    assert plain.kept is plain.network
+    trained = [digest(weights_of(trainer.network)) for trainer in (plain, averaged)]
+    assert trained[0] == trained[1] != digest(weights_of(averaged.kept))
 
 
 def test_the_learning_rate_falls_to_nothing_in_the_second_half_if_annealed():

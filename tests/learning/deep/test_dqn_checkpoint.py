@@ -31,6 +31,7 @@ from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import egocentric
 
 SETTINGS = short(n_updates=40, epsilon_end=0.1)
+AVERAGED = short(n_updates=40, epsilon_end=0.1, averaging=0.1)
 
 
 def boxmen():
@@ -41,6 +42,7 @@ def contents(trainer):
     """All that a training carries on, as arrays."""
     arrays = {f"n.{k}": v for k, v in weights_of(trainer.network).items()}
     arrays |= {f"t.{k}": v for k, v in weights_of(trainer.target).items()}
+    arrays |= {f"k.{k}": v for k, v in weights_of(trainer.kept).items()}
     for i, parameter in enumerate(trainer.network.parameters()):
         for key, value in trainer.optimiser.state[parameter].items():
             arrays[f"o.{i}.{key}"] = value.numpy()
@@ -53,16 +55,18 @@ def contents(trainer):
 
 
 @pytest.mark.parametrize("make", [boxmen, lambda: corridors(8)], ids=["boxman", "corridor"])
-@pytest.mark.parametrize("stop_after", [1, 2, 4])
-def test_a_saved_training_resumes_bit_for_bit(tmp_path, make, stop_after):
-    whole = short_trainer(make(), SETTINGS, 3)
+@pytest.mark.parametrize(
+    ("stop_after", "settings"), [(1, SETTINGS), (2, SETTINGS), (4, SETTINGS), (2, AVERAGED)]
+)
+def test_a_saved_training_resumes_bit_for_bit(tmp_path, make, stop_after, settings):
+    whole = short_trainer(make(), settings, 3)
     list(whole.iterations())
-    half = short_trainer(make(), SETTINGS, 3)
+    half = short_trainer(make(), settings, 3)
     for _ in half.iterations():
         if half.n_iterations == stop_after:
             break
     checkpoint.save(tmp_path / "t.safetensors", half, Progress())
-    resumed = short_trainer(make(), SETTINGS, 3)
+    resumed = short_trainer(make(), settings, 3)
     checkpoint.resume(tmp_path / "t.safetensors", resumed)
     assert resumed.n_updates == 8 * stop_after
     numbers = [resumed.n_iterations for _ in resumed.iterations()]
@@ -399,7 +403,13 @@ def test_the_settings_of_a_resumed_training_must_all_be_known(saved):
 
 
 def test_a_training_from_before_a_setting_was_added_resumes(tmp_path):
-    added = {"directed": False, "pessimism": 0.0, "scoring_share": 1.0, "device": "auto"}
+    added = {
+        "averaging": 0.0,
+        "directed": False,
+        "pessimism": 0.0,
+        "scoring_share": 1.0,
+        "device": "auto",
+    }
     path, settings = tmp_path / "t.safetensors", short(**added)
     trainer = short_trainer(corridors(8), settings, 3)
     next(trainer.iterations())

@@ -11,9 +11,10 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from gymnasium.vector import SyncVectorEnv
 
 import taskalgebra as ta
-from deep_worlds import Corridor, corridor_world, corridors, short, short_trainer
+from deep_worlds import Corridor, corridor_world, corridors, digest, short, short_trainer
 from taskalgebra.learning.checkpoint import CheckpointError
 from taskalgebra.learning.deep import networks, training
+from taskalgebra.learning.deep.family import weights_of
 from taskalgebra.learning.deep.networks import make_network, suited_to
 from taskalgebra.learning.deep.settings import GENERAL, resolved_for
 from taskalgebra.learning.deep.training import Scoring
@@ -229,6 +230,24 @@ def test_directed_exploration_pursues_one_goal_per_episode():
     assert trainer._behave(seen, rng).tolist() == expected
 
 
+def test_directed_exploration_pursues_no_goal_that_no_task_wants(monkeypatch):
+    """An end of episodes elsewhere, as in a crash, is met often enough without being sought."""
+    aims = []
+
+    class Watched(training.Trainer):
+        def _aim(self, begins, rng):
+            super()._aim(begins, rng)
+            if self.goals.numbers:
+                aims.extend((len(self.goals.numbers), self.goals.numbers[i]) for i in self._aims)
+
+    monkeypatch.setattr(training, "Trainer", Watched)
+    world = corridor_world(max_episode_steps=20, r_universal=[2.0, -0.1, 2.0])
+    settings = short(directed=True, v_min=None, v_max=None, spacing=None)
+    ta.learn(world, ["edge"], learner=ta.DeepQ(settings=settings), seed=0)
+    late = {goal for n_met, goal in aims[len(aims) // 2 :] if n_met == 3}
+    assert late == {0, 2}
+
+
 def test_epsilon_is_annealed_over_half_of_the_steps_unless_told():
     world = corridor_world(max_episode_steps=20)
     found = resolved_for(replace(GENERAL, n_updates=1000), world, 0)
@@ -236,6 +255,28 @@ def test_epsilon_is_annealed_over_half_of_the_steps_unless_told():
 
 
 # Scoring, stopping, devices
+
+
+def test_averaged_weights_are_scored_and_kept():
+    scored, trainers = [], []
+
+    class Watched(training.Training):
+        def family(self, *, best):
+            trainers.append(self.trainer)
+            return super().family(best=best)
+
+    def score(family):
+        scored.append(digest(weights_of(family.reaches[0].network)))
+        return float(len(scored))  # the last is the best
+
+    world = corridor_world(max_episode_steps=20)
+    settings = short(averaging=0.1)
+    run = Watched(world, world.tasks, world.space.universal, networks.vector, settings, 0)
+    run.run(None, score, lambda *_: None)
+    (trainer,) = set(trainers)
+    average = digest(weights_of(trainer.kept))
+    assert scored[-1] == average != digest(weights_of(trainer.network))
+    assert digest(weights_of(run.family(best=True).reaches[0].network)) == average
 
 
 def test_scoring_takes_at_most_its_share_of_the_steps(monkeypatch):

@@ -38,6 +38,7 @@ BOXMAN = recipes.FAST
         ({"goals_per_update": 1.5}, "goals_per_update is 1.5"),
         ({"telling_share": 1.5}, r"telling_share is 1.5, expected a number in \[0, 1\]"),
         ({"epsilon_end": -0.1}, "epsilon_end is -0.1"),
+        ({"averaging": 1.5}, r"averaging is 1.5, expected a number in \[0, 1\]"),
         ({"discount": math.nan}, "discount is nan"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0, expected a positive number"),
         ({"spacing": math.inf}, "spacing is inf"),

@@ -296,7 +296,8 @@ def test_the_smallest_image_works_and_a_smaller_one_is_refused(name):
 
 def test_networks_of_the_library_have_names_and_others_have_none():
     assert {name: name_of(network) for name, network in KNOWN.items()} == {
-        name: name for name in ("egocentric", "image", "symbolic", "vector", "planning", "paper")
+        name: name
+        for name in ("egocentric", "image", "symbolic", "board", "vector", "planning", "paper")
     }
     assert name_of(VectorNetwork) is None
 

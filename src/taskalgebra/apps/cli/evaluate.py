@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from taskalgebra.evaluation.record import Evaluation
     from taskalgebra.skills.agent import Agent
     from taskalgebra.skills.skills import Skills
+    from taskalgebra.skills.temporal import TemporalAgent
 
 MOST = 256
 """Tasks that `--all` plays at most."""
@@ -109,7 +111,9 @@ def _all_agents(skills: Skills) -> list[Agent]:
     return list(different.values())
 
 
-def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> list[Evaluation]:
+def played(
+    output: Output, agents: Sequence[Agent | TemporalAgent], episodes: int, seed: int
+) -> list[Evaluation]:
     """Play episodes of each agent, and show how far that is."""
     found = []
     with output.progress("playing") as meter:
@@ -122,7 +126,7 @@ def played(output: Output, agents: list[Agent], episodes: int, seed: int) -> lis
     return found
 
 
-def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
+def show(output: Output, agents: Sequence[Agent | TemporalAgent], found: list[Evaluation]) -> None:
     """Print one line per task."""
     numbers = ["wants", "return", "± s.e.", "optimum", "success", "steps"]
     cut = any(one.unfinished for one in found)
@@ -130,7 +134,7 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
     rows = [
         [
             str(agent.expression),
-            f"{int(agent.task.wanted.sum())} of {agent.task.space.n_goals}",
+            _wants(agent),
             f"{one.mean_return:.4f}",
             _number(one.standard_error),
             _number(one.optimal_return),
@@ -146,11 +150,21 @@ def show(output: Output, agents: list[Agent], found: list[Evaluation]) -> None:
             output.line(f"{agent.expression}: {in_options(one.note)}")
 
 
+def _wants(agent: Agent | TemporalAgent) -> str:
+    from taskalgebra.skills.temporal import TemporalAgent
+
+    if isinstance(agent, TemporalAgent):
+        return "over time"
+    return f"{int(agent.task.wanted.sum())} of {agent.task.space.n_goals}"
+
+
 def _number(value: float) -> str:
     return "–" if value != value else f"{value:.4f}"
 
 
-def document(agent: Agent, one: Evaluation) -> dict[str, Any]:
+def document(agent: Agent | TemporalAgent, one: Evaluation) -> dict[str, Any]:
     """What `--json` prints about a task."""
-    found = {"expression": str(agent.expression), "desired": desired_names(agent.task)}
-    return found | asdict(one)
+    from taskalgebra.skills.temporal import TemporalAgent
+
+    desired = None if isinstance(agent, TemporalAgent) else desired_names(agent.task)
+    return {"expression": str(agent.expression), "desired": desired} | asdict(one)

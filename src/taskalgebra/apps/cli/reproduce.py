@@ -15,6 +15,7 @@ from taskalgebra import files
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
+from taskalgebra.apps.cli.temporal import parts_of, reproduce_temporal
 from taskalgebra.apps.cli.worlds import names_of, reproduce_worlds
 from taskalgebra.folder import StoreError
 from taskalgebra.limits import MOST_THREADS
@@ -37,6 +38,7 @@ EXAMPLES = (
     ("reproduce figure-3", "one figure, with its experiments and claims"),
     ("reproduce deep --train", "with networks trained from scratch: an hour"),
     ("reproduce worlds", "other people's worlds and agents; finished ones are kept"),
+    ("reproduce temporal", "tasks with time, beside published figures"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 
@@ -45,10 +47,11 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="tabular|deep|FIGURE|all|worlds|WORLD",
+            metavar="tabular|deep|FIGURE|all|worlds|WORLD|temporal|PART",
             help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
             "figure-3 or supplement_slips; or all, with the report.  Beyond the paper: other "
-            "people's worlds and agents, or one of them, such as taxi.",
+            "people's worlds and agents, or one of them, such as taxi; tasks with time beside "
+            "published figures, or a part of them, such as office-planned.",
         ),
     ] = ALL,
     out: Annotated[
@@ -91,8 +94,8 @@ def reproduce(
     out, skills = out and files.at(out), skills and files.at(skills)
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
-    names = names_of(what)
-    if names is None:
+    names, parts = names_of(what), parts_of(what)
+    if names is None and parts is None:
         _check(what, options)
     elif train or skills:
         raise typer.BadParameter("--train and --skills are for the paper's networks")
@@ -105,6 +108,8 @@ def reproduce(
         ) from None
     if names is not None:
         return reproduce_worlds(names, options.out, output, fresh=fresh, quick=quick)
+    if parts is not None:
+        return reproduce_temporal(parts, options.out, output, fresh=fresh, quick=quick)
     finished: list[Event] = []
     with output.progress("") as meter:
         try:

@@ -33,6 +33,7 @@ from taskalgebra.skills import catalogue
 if TYPE_CHECKING:
     from taskalgebra.apps.cli.solution import Cell, Episode, Solution
     from taskalgebra.evaluation.record import Evaluation
+    from taskalgebra.skills.temporal import TemporalAgent
 
 KINDS = (".png", ".svg", ".pdf", ".gif")
 EXAMPLES = (
@@ -41,6 +42,7 @@ EXAMPLES = (
     ('solve "A & ~B" --world maze.txt --start 1,5', "on a map of your own, from one cell"),
     (f'solve "{GAME_TASK}" --world {GAME.name} --save out.gif', "from pixels, with a film"),
     ('solve "a -> b" -t a=top_left,top_right -t b=top_left', "with base tasks of your own"),
+    ('solve "top_left then bottom_right" --start 1,9', "first this, then that"),
 )
 
 
@@ -65,7 +67,9 @@ def solve(
     expression: Annotated[
         str,
         typer.Argument(
-            metavar="EXPR", help="A task over base tasks, with & | ~ ^ -> <-> and parentheses."
+            metavar="EXPR",
+            help="A task over base tasks, with & | ~ ^ -> <-> and parentheses; over time with F G "
+            "U X, or eventually, always, until, then, avoid.",
         ),
     ],
     world: WorldOption = catalogue.DEFAULT,
@@ -109,8 +113,14 @@ def solve(
         from taskalgebra.apps.cli.solution import solution_of
 
         agent = skills[expression]
-        solution = solution_of(agent, seed)
-        first = None if cell is None else solution.state_at(cell)
+        over_time = agent.expression.temporal
+        if not over_time:
+            solution = solution_of(agent, seed)
+            first = None if cell is None else solution.state_at(cell)
+    if over_time:
+        return _over_time(
+            output, agent, cell, save, episodes or usual_episodes(skills), seed, world
+        )
     found = played(output, [agent], episodes or usual_episodes(skills), seed)[0]
     with output.progress("drawing"):
         episode = solution.play(first, seed) if cell is not None or save is not None else None
@@ -125,6 +135,36 @@ def solve(
     if save is not None:
         output.line(f"saved     {save}")
     output.figures(_document(solution, found, world, episode if cell else None, save))
+    return OK
+
+
+def _over_time(
+    output: Output,
+    agent: TemporalAgent,
+    cell: Cell | None,
+    save: Path | None,
+    episodes: int,
+    seed: int,
+    world: str,
+) -> int:
+    """The same for a formula over time."""
+    from taskalgebra.apps.cli import over_time
+
+    walk = None if cell is None else over_time.walk_from(agent, cell, seed)
+    found = played(output, [agent], episodes, seed)[0]
+    if save is not None:
+        over_time.save_automaton(agent, save)
+    over_time.show(output, agent, found, walk)
+    if save is not None:
+        output.line(f"saved     {save}")
+    output.figures(
+        {
+            "world": world,
+            **document(agent, found),
+            **over_time.document(agent, found, walk),
+            "saved": None if save is None else str(save),
+        }
+    )
     return OK
 
 

@@ -19,13 +19,15 @@ from taskalgebra import __version__
 from taskalgebra.apps.playground import schema
 from taskalgebra.apps.playground.door import JSON, Door, Turns, json_body, refusal
 from taskalgebra.apps.playground.presets import game, presets
+from taskalgebra.apps.playground.reading import is_over_time
 from taskalgebra.apps.playground.refusals import RefusedError, read
 from taskalgebra.apps.playground.schema import ErrorAnswer
 from taskalgebra.apps.playground.solving import SkillsCache, solve
 
 STATIC = Path(__file__).parent / "static"
 LARGE = 2**16
-"""Worlds with more cells times goals are solved on another thread, so that nobody waits."""
+"""Worlds with more cells times goals are solved on another thread, so that nobody waits.  So are
+formulas over time, whose automata may take seconds."""
 REQUESTS = (schema.SolveRequest, game.EpisodeRequest)
 
 
@@ -49,16 +51,21 @@ def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
 
 def _add_routes(app: FastAPI) -> None:
     cache = SkillsCache()
-    large_worlds = Turns()  # one large world at a time bounds the memory
+    large = Turns()  # one large world, or formula over time, at a time bounds the memory
     games = Turns()  # games wait here, not on threads that files and worlds need
 
-    @app.post("/api/solve", response_model=schema.SolveAnswer, openapi_extra=_takes(REQUESTS[0]))
+    @app.post(
+        "/api/solve",
+        response_model=schema.SolveAnswer | schema.FormulaAnswer,
+        openapi_extra=_takes(REQUESTS[0]),
+    )
     async def solve_world(request: Request) -> Response:
-        """Compose an expression over the tasks of a world."""
+        """Compose an expression over the tasks of a world, or a formula over time."""
         asked = read(await json_body(request), schema.SolveRequest)
         world = asked.world
-        if len(world.map) * len(world.map[0]) * len(world.goals) > LARGE:
-            async with large_worlds.turn(request):
+        n = len(world.map) * len(world.map[0]) * len(world.goals)
+        if n > LARGE or is_over_time(asked.expression):
+            async with large.turn(request):
                 return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
         return Response(solve(asked, cache), media_type=JSON)
 

@@ -1,4 +1,4 @@
-"""An agent for an expression, and what the page shows about it: mistakes, truth table, short form.
+"""An agent for a Boolean expression, and what the page shows about it: truth table, short form.
 
 A truth table is an integer, as in `taskalgebra.logic.expression`.  The first task is the highest
 bit of a row, so that rows are in the order of binary numbers.  A goal's *label* is its row.
@@ -17,7 +17,6 @@ from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import MAX_TASKS
 from taskalgebra.logic.formulas import from_truth_table
-from taskalgebra.logic.text import token_end
 from taskalgebra.theory.base_tasks import labels_of
 
 LONG = 200
@@ -25,19 +24,13 @@ LONG = 200
 
 
 def compose(
-    skills: ta.Skills, text: str, tasks: tuple[str, ...]
+    skills: ta.Skills, expression: ta.Expression, text: str, tasks: tuple[str, ...]
 ) -> tuple[ta.Agent, str, dict[str, Any]]:
     """The agent for an expression over some tasks, the text composed, and its description.
 
     Raises:
-        RefusedError: the text is not an expression over these tasks, with the characters at fault,
-            or a task that cannot be solved.
+        RefusedError: it is a task that cannot be solved.
     """
-    try:
-        expression = ta.parse(text, tasks)
-    except ta.ExpressionError as error:
-        span = error.position, token_end(text, error.position)
-        raise RefusedError(error.reason, "expression", span=span) from None
     table = expression.truth_table(tasks[::-1])
     simple = str(_simplified(table, tasks[::-1]))
     short = simple if len(simple) <= len(text) else text.strip()

@@ -21,6 +21,10 @@ MAX_TASKS = 6
 """Base tasks: their truth table has 64 rows."""
 MAX_EXPRESSION = 10_000
 """Characters of an expression."""
+MAX_STATES = 100
+"""States of the automaton of a formula over time."""
+MAX_PAIRS = 2**17
+"""Cells times states: 8 states on the largest map."""
 MAX_NAME = 60
 """Characters of a name."""
 MAX_REWARD, LEAST_COST = 1e3, 1e-6
@@ -31,6 +35,10 @@ Reward = Annotated[float, Field(ge=-MAX_REWARD, le=MAX_REWARD, allow_inf_nan=Fal
 Index = Annotated[int, Field(ge=0, lt=MAX_SIDE)]
 Cell = tuple[Index, Index]
 Formula = Annotated[str, Field(max_length=MAX_EXPRESSION)]
+Actions = Annotated[
+    list[Annotated[int, Field(ge=0, le=4)] | None],
+    Field(description="up, right, down, left, stay, of the composed agent"),
+]
 
 
 class Request(BaseModel):
@@ -68,6 +76,9 @@ class WorldDocument(Request):
     r_empty: Annotated[
         Reward | None, Field(description="what any other goal pays; by default the step reward")
     ] = None
+    touch: Annotated[
+        bool, Field(description="whether goals are taken by moving onto them, not by staying there")
+    ] = False
 
     @property
     def r_other(self) -> float:
@@ -76,7 +87,7 @@ class WorldDocument(Request):
 
 
 class SolveRequest(Request):
-    """A world, and an expression over its base tasks."""
+    """A world, and an expression over its base tasks; over time, over base tasks and goals."""
 
     world: WorldDocument
     expression: Formula
@@ -135,16 +146,90 @@ class SolveAnswer(BaseModel):
     simplified: str
     desired: list[str]
     values: Annotated[list[float | None], Field(description="V(s), composed")]
-    actions: Annotated[
-        list[Annotated[int, Field(ge=0, le=4)] | None],
-        Field(description="up, right, down, left, stay, of the composed agent"),
-    ]
+    actions: Actions
     optimum: Annotated[list[float | None], Field(description="V*(s), planned without composing")]
     slices: list[Slice] | None = None
     truth_table: TruthTable
     n_tasks: TaskCount
     rewards: Rewards
     range: tuple[float, float]
+    python: str
+    notes: Annotated[list[str], Field(description="remarks about the result")] = []
+    milliseconds: float
+
+
+class AutomatonState(BaseModel):
+    """A state of the automaton: whether the formula is satisfied there, or can no longer be."""
+
+    accepting: bool
+    dead: bool
+
+
+class AutomatonAnswer(BaseModel):
+    """The automaton of a formula, in which an episode moves on with every goal that it enters."""
+
+    start: int
+    states: Annotated[list[AutomatonState], Field(max_length=MAX_STATES)]
+    svg: Annotated[
+        str, Field(description="a drawing, in which `data-state` is the number of a state")
+    ]
+
+
+class FormulaState(BaseModel):
+    """What the agent does while the automaton is in one state in which an episode may go on."""
+
+    state: int
+    values: Annotated[
+        list[float | None],
+        Field(description="V(s, u), composed; null where the formula cannot be satisfied"),
+    ]
+    actions: Actions
+    goals: Annotated[
+        list[Literal["leads on", "violates", "neither"]],
+        Field(description="what entering each goal of the world does"),
+    ]
+    after_goal: Annotated[
+        list[int], Field(description="the state after a step that enters each goal")
+    ]
+    after_none: Annotated[int, Field(description="the state after a step that enters none")]
+
+
+class Impossible(BaseModel):
+    """Why the formula cannot be satisfied from some cells."""
+
+    reasons: list[str]
+    cells: Annotated[
+        list[int | None], Field(description="the number of the reason; null where it can be")
+    ]
+
+
+class FormulaRewards(BaseModel):
+    """What a step and satisfying the formula pay."""
+
+    step: float
+    success: float
+
+
+class FormulaAnswer(BaseModel):
+    """The agent for a formula over time in every cell and every state of its automaton."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expression: str
+    simplified: str
+    automaton: AutomatonAnswer
+    states: list[FormulaState]
+    optimum: Annotated[
+        list[float | None],
+        Field(description="V*(s) of the start, planned on the product of world and automaton"),
+    ]
+    impossible: Impossible
+    optimal: Annotated[bool, Field(description="whether the agent is known to be optimal")]
+    certificate: Annotated[str, Field(description="how its values were found")]
+    rewards: FormulaRewards
+    range: Annotated[
+        tuple[float, float] | None, Field(description="of the values in all states")
+    ] = None
     python: str
     notes: Annotated[list[str], Field(description="remarks about the result")] = []
     milliseconds: float
@@ -165,6 +250,7 @@ class Preset(BaseModel):
     id: str
     title: str
     expression: str
+    examples: Annotated[list[str], Field(description="other tasks to try")] = []
     world: WorldDocument | None = None
     skills: list[SkillsChoice] | None = None
     available: bool = True

@@ -90,11 +90,12 @@ def _allow_connections() -> None:
 
 def _warm_up() -> None:
     """Load or compile the kernels, so that the first request does not wait for them."""
-    world = presets()[0]["world"]
-    request = SolveRequest.model_validate(
-        {"world": world, "expression": "~top ^ left", "slices": True}, strict=False
-    )
-    solve(request, SkillsCache())
+    world, cache = presets()[0]["world"], SkillsCache()
+    for expression in ("~top ^ left", "top then left"):
+        request = SolveRequest.model_validate(
+            {"world": world, "expression": expression, "slices": True}, strict=False
+        )
+        solve(request, cache)
 
 
 def _listen(port: int | None) -> socket.socket:

@@ -12,18 +12,19 @@ import gc
 import time
 from collections import OrderedDict
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import orjson
 
 import taskalgebra as ta
+from taskalgebra.apps.playground import over_time
+from taskalgebra.apps.playground.cells import Cells, ends
 from taskalgebra.apps.playground.expressions import compose
+from taskalgebra.apps.playground.reading import read_task
 from taskalgebra.apps.playground.refusals import check
 from taskalgebra.apps.playground.schema import SolveRequest, WorldDocument
-from taskalgebra.arrays import Array
 
-DECIMALS = 10
-"""Of values in answers: enough for any reward, and 1.1 is not 1.0999999999999999."""
 CACHE_BYTES = 320 * 2**20
 """Memory for skills: one world of the largest size, which takes 293 MiB, or some seventy of 60 × 60
 cells, 8 goals and 3 tasks."""
@@ -35,7 +36,9 @@ COLLECTED_BYTES = 32 * 2**20
 def plan(document: WorldDocument) -> ta.Skills:
     """The skills of a drawn world, planned exactly."""
     goals = {goal.name: goal.cell for goal in document.goals}
-    world = ta.from_text(document.map, goals, step_reward=document.step_reward)
+    world = ta.from_text(
+        document.map, goals, step_reward=document.step_reward, touch=document.touch
+    )
     space = ta.TaskSpace(world, r_universal=document.r_universal, r_empty=document.r_other)
     tasks = {
         task.name: space.task(task.goals) if task.goals else space.empty for task in document.tasks
@@ -45,8 +48,8 @@ def plan(document: WorldDocument) -> ta.Skills:
     return ta.solve(space, tasks, r_bar_min=_r_bar_min(document))
 
 
-def _program(document: WorldDocument, expression: str, *, slices: bool) -> str:
-    """The calls of `plan` and `solve` as a program."""
+def _program(document: WorldDocument, calls: str) -> str:
+    """The calls of `plan` as a program, and those on its agent."""
     rows = "\n".join(f'    "{row}",' for row in document.map)
     goals = "\n".join(f"    {goal.name!r}: {goal.cell}," for goal in document.goals)
     tasks = [
@@ -55,7 +58,7 @@ def _program(document: WorldDocument, expression: str, *, slices: bool) -> str:
         for task in document.tasks
     ] or ['    "nothing": space.empty,']
     rewards = f"r_universal={document.r_universal!r}, r_empty={document.r_other!r}"
-    more = "slices = agent.q_bar(range(world.n_states)).max(axis=2)\n" if slices else ""
+    touch = ", touch=True" if document.touch else ""
     return f"""import taskalgebra as ta
 
 rows = [
@@ -64,13 +67,19 @@ rows = [
 goals = {{
 {goals}
 }}
-world = ta.from_text(rows, goals, step_reward={document.step_reward!r})
+world = ta.from_text(rows, goals, step_reward={document.step_reward!r}{touch})
 space = ta.TaskSpace(world, {rewards})
 tasks = {{
 {chr(10).join(tasks)}
 }}
 skills = ta.solve(space, tasks, r_bar_min={_r_bar_min(document)!r})
-agent = skills[{expression!r}]
+{calls}"""
+
+
+def _calls(expression: str, *, slices: bool) -> str:
+    """The calls on the agent of a Boolean expression."""
+    more = "slices = agent.q_bar(range(world.n_states)).max(axis=2)\n" if slices else ""
+    return f"""agent = skills[{expression!r}]
 values, actions = agent.v, agent.actions
 optimum = ta.optimal_v(agent.task)
 {more}agent.show()
@@ -101,34 +110,37 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
     start = time.perf_counter()
     document = request.world
     skills = cache.skills(document)
-    agent, written, answer = compose(
-        skills, request.expression, tuple(task.name for task in document.tasks)
-    )
-    free = np.frombuffer("".join(document.map).encode(), "S1") == b"."
-    n_cells = int(free.sum())  # the first states; goals come after
+    tasks, goals = ([one.name for one in each] for each in (document.tasks, document.goals))
+    expression = read_task(request.expression, tasks, goals)
+    if expression.temporal:
+        answer, calls = over_time.answer(skills, expression, request.expression, document)
+    else:
+        answer, calls = _answer(skills, expression, request)
+    answer["python"] = _program(document, calls)
+    answer["milliseconds"] = round(1e3 * (time.perf_counter() - start), 3)
+    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
-    def on_map(values: Array) -> Array:
-        """[cells], rounded; NaN, which JSON writes as null, in walls."""
-        filled = np.full(free.size, np.nan)
-        filled[free] = values[:n_cells].round(DECIMALS)
-        return filled
 
-    values = on_map(agent.v)
-    reached = np.isfinite(values)  # −∞ where no goal can be reached
-    actions = np.full(free.size, None)
-    actions[reached] = agent.actions[:n_cells][reached[free]]
+def _answer(
+    skills: ta.Skills, expression: ta.Expression, request: SolveRequest
+) -> tuple[dict[str, Any], str]:
+    """The agent of a Boolean expression in every cell, and the calls on it as a program."""
+    document = request.world
+    names = tuple(task.name for task in document.tasks)
+    agent, written, answer = compose(skills, expression, request.expression, names)
+    cells = Cells(document.map)
+    values = cells.values(agent.v)  # −∞ where no goal can be reached
     answer |= {
         "values": values,
-        "actions": actions.tolist(),
-        "optimum": on_map(ta.optimal_v(agent.task)),
+        "actions": cells.choices(agent.actions, values),
+        "optimum": cells.values(ta.optimal_v(agent.task)),
         "rewards": {
             "step": document.step_reward,
             "desired": document.r_universal,
             "other": document.r_other,
         },
-        "range": [float(values[reached].min()), float(values[reached].max())],
+        "range": ends(values),
         "notes": [f"{remark}." for remark in agent.task.remarks()],
-        "python": _program(document, written, slices=request.slices),
     }
     if request.slices:
         slices = agent.q_bar(range(_n_states(document))).max(axis=2)
@@ -136,11 +148,10 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
         # is lower than the return of any way to a goal.
         slices[slices < _r_bar_min(document)] = np.nan
         answer["slices"] = [
-            {"goal": goal.name, "values": on_map(slices[:, g])}
+            {"goal": goal.name, "values": cells.values(slices[:, g])}
             for g, goal in enumerate(document.goals)
         ]
-    answer["milliseconds"] = round(1e3 * (time.perf_counter() - start), 3)
-    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
+    return answer, _calls(written, slices=request.slices)
 
 
 def _trim() -> None:

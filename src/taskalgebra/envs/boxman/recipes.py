@@ -32,7 +32,12 @@ FAST = SHIPPED.changed(
 )
 """Our own, for a fixed layout: 34,400 steps."""
 RANDOM = FAST.changed(
-    n_updates=5_000, updates_per_iteration=500, steps_per_update=37.0, max_episode_steps=20
+    n_updates=5_000,
+    updates_per_iteration=500,
+    steps_per_update=37.0,
+    learning_rate=1e-3,
+    averaging=0.1,
+    max_episode_steps=20,
 )
 """Our own, for random layouts: 191,400 steps, in short episodes, so that many layouts are seen."""
 FAR = 23  # steps from which on, with these, all ways are the same

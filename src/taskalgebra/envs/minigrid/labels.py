@@ -6,31 +6,20 @@ predicates of what was just reached, or None, and knows in `among` which values 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
+
+from taskalgebra.envs.labels import GoalLabel
 
 COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
 THINGS = ("key", "ball", "box")
 
 
-class Predicated(Protocol):
-    """A label whose goals are told apart by predicates."""
-
-    @property
-    def among(self) -> Mapping[str, tuple[Any, ...]]:
-        """The values of each predicate."""
-
-    def __call__(
-        self, observation: Any, info: Mapping[str, Any], env: Any
-    ) -> dict[str, Any] | None:
-        """The predicates of what was just reached."""
-
-
-@final
 @dataclass(frozen=True)
-class Carried:
-    """What the agent has picked up, by colour and, if there is more than one, by type."""
+class _Thing(GoalLabel):
+    """Something of these types, by colour and, if there is more than one, by type."""
 
     types: tuple[str, ...] = THINGS
 
@@ -42,32 +31,35 @@ class Carried:
     def __call__(
         self, observation: Any, info: Mapping[str, Any], env: Any
     ) -> dict[str, str] | None:
-        """Colour and type of what is carried; None for other types."""
-        return _described(env.carrying, self.types)
+        """Its colour and type; None for other types."""
+        return _described(self.found(env), self.types)
+
+    @abstractmethod
+    def found(self, env: Any) -> Any:
+        """The object, or None."""
 
 
 @final
-@dataclass(frozen=True)
-class Faced:
+class Carried(_Thing):
+    """What the agent has picked up."""
+
+    def found(self, env: Any) -> Any:
+        """What is carried."""
+        return env.carrying
+
+
+@final
+class Faced(_Thing):
     """What is in front of the agent, as BabyAI means "go to"."""
 
-    types: tuple[str, ...] = THINGS
-
-    @property
-    def among(self) -> Mapping[str, tuple[str, ...]]:
-        """All colours, and these types."""
-        return _among(self.types)
-
-    def __call__(
-        self, observation: Any, info: Mapping[str, Any], env: Any
-    ) -> dict[str, str] | None:
-        """Colour and type of what is in front; None for other types."""
-        return _described(env.grid.get(*env.front_pos), self.types)
+    def found(self, env: Any) -> Any:
+        """What is in front."""
+        return env.grid.get(*env.front_pos)
 
 
 @final
 @dataclass(frozen=True)
-class Opened:
+class Opened(GoalLabel):
     """The door in front of the agent, once it is open, by colour."""
 
     @property
@@ -85,7 +77,7 @@ class Opened:
 
 @final
 @dataclass(frozen=True)
-class AtGoal:
+class AtGoal(GoalLabel):
     """The agent on the goal square: with a key in its hands or not, all doors shut or not."""
 
     @property

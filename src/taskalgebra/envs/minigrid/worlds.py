@@ -12,8 +12,9 @@ from typing import Any, final
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
+from taskalgebra.envs.labels import GoalLabel
 from taskalgebra.envs.minigrid import recipes
-from taskalgebra.envs.minigrid.labels import Carried, Faced, Predicated, at_goal, opened
+from taskalgebra.envs.minigrid.labels import Carried, Faced, at_goal, opened
 from taskalgebra.envs.minigrid.views import full_grid, without_partial_view
 from taskalgebra.envs.registry import id_of
 from taskalgebra.envs.wrap import Wrapped, wrap
@@ -30,7 +31,7 @@ class Kind:
     """Environments that are played alike."""
 
     names: str  # a regular expression
-    label: Predicated
+    label: GoalLabel
     actions: tuple[str, ...]
     one_room: bool = False  # without anything to open
 
@@ -58,7 +59,7 @@ def world(name: str, **changes: Any) -> Wrapped:
         ValueError: there is no such environment, or it is none of these kinds.
         ModuleNotFoundError: MiniGrid is not installed.
     """
-    _require_minigrid()
+    require_minigrid()
     kind = kind_of(name)
     arguments: Mapping[str, Any] = {
         "goals": kind.label,
@@ -95,7 +96,8 @@ def _made(name: str, *, whole: bool, **changes: Any) -> gym.Env[Any, Any]:
     return without_partial_view(env) if whole else env
 
 
-def _require_minigrid() -> None:
+def require_minigrid() -> None:
+    """Refuse in words where MiniGrid is not installed; else its environments are registered."""
     try:
         import_module("minigrid")
     except ModuleNotFoundError as error:

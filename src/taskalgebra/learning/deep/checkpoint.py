@@ -1,8 +1,8 @@
 """A training on disk: one safetensors file, resumed to the same weights.
 
-The file holds the network, the target network, the optimiser, the replay buffer, the goals met and
-the best weights so far.  It is written under a temporary name and then moved, so a kill at any
-moment leaves the previous checkpoint or the new one.
+The file holds the network, the target network, the averaged one if any, the optimiser, the replay
+buffer, the goals met and the best weights so far.  It is written under a temporary name and then
+moved, so a kill at any moment leaves the previous checkpoint or the new one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from taskalgebra.theory.goal_env import goals_reached
 FORMAT = "taskalgebra training 2"
 _REPLAY = ("states", "next_states", "actions", "rewards", "goals", "telling")
 _COUNTERS = ("n_iterations", "n_updates", "n_steps")
-_ADDED = {"directed": False, "pessimism": 0.0, "scoring_share": 1.0, "device": "auto"}
+_ADDED = {
+    "averaging": 0.0,
+    "directed": False,
+    "pessimism": 0.0,
+    "scoring_share": 1.0,
+    "device": "auto",
+}
 """Settings that earlier files do not name, as they were."""
 Arrays = dict[str, NDArray[Any]]
 
@@ -78,7 +84,10 @@ def fingerprint(env: VectorEnv[Any, Any, Any], goal_features: NDArray[Any] | Non
 def save(path: Path, trainer: Trainer, progress: Progress) -> None:
     """Write a training to a file."""
     arrays: Arrays = {}
-    for name, network in (("network", trainer.network), ("target", trainer.target)):
+    networks = {"network": trainer.network, "target": trainer.target}
+    if trainer.kept is not trainer.network:
+        networks["average"] = trainer.kept
+    for name, network in networks.items():
         arrays |= {f"{name}.{key}": array for key, array in weights_of(network).items()}
     arrays |= {f"best.{key}": array for key, array in progress.best.items()}
     for i, parameter in enumerate(trainer.network.parameters()):
@@ -180,6 +189,8 @@ def resume(path: Path, trainer: Trainer) -> Progress:
 def _restore(trainer: Trainer, arrays: Arrays, record: dict[str, Any]) -> Progress:
     put_weights(trainer.network, _below(arrays, "network"))
     put_weights(trainer.target, _below(arrays, "target"))
+    if trainer.kept is not trainer.network:
+        put_weights(trainer.kept, _below(arrays, "average"))
     for i, parameter in enumerate(trainer.network.parameters()):
         state = _below(arrays, f"optimiser.{i}")
         if state:

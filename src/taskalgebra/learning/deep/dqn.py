@@ -23,6 +23,7 @@ killed resumes and ends with the same weights as one that was not.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 from collections.abc import Iterator
@@ -32,14 +33,14 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from gymnasium.spaces import Discrete, Space
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.spaces import Discrete
+from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.evaluation.rollout import rollout
-from taskalgebra.learning.deep import networks
+from taskalgebra.learning.deep.checks import check_environment, checked_features, device_of
 from taskalgebra.learning.deep.networks import Network, make_network
 from taskalgebra.learning.deep.replay import Compact, Replay
 from taskalgebra.learning.deep.settings import DeepSettings
@@ -83,6 +84,8 @@ class Trainer:
         seed: equal seeds train equal weights, on one machine.
         n_goals: the number of goals, if known.
         goal_features: `[G, ...]`, what to show of every goal; None for its terminal observation.
+        wanted: `[G]`, the goals that some task may want, which directed exploration pursues; None
+            for all.
     """
 
     def __init__(
@@ -93,10 +96,12 @@ class Trainer:
         seed: int,
         n_goals: int | None = None,
         goal_features: NDArray[Any] | None = None,
+        wanted: BoolArray | None = None,
     ) -> None:
         """Check the environment and make the networks."""
         check_environment(env, network)
         self.env, self.settings, self.seed, self.n_goals = env, settings, seed, n_goals
+        self.wanted = wanted
         self.goal_features = checked_features(goal_features, n_goals)
         self.v_min = settings.returns[0]
         self.head = head_of(settings)
@@ -113,6 +118,8 @@ class Trainer:
         if settings.categorical:
             self.network.expect_lowest(settings.pessimism)
         self.target.load_state_dict(self.network.state_dict())
+        self.kept = copy.deepcopy(self.network) if settings.averaging else self.network
+        """What is scored and saved: the network, or the average of its weights."""
         self.optimiser = torch.optim.Adam(
             self.network.parameters(),
             settings.learning_rate,
@@ -238,9 +245,12 @@ class Trainer:
         return np.array(observations if self.compact is None else self.compact.codes)
 
     def _aim(self, begins: BoolArray, rng: np.random.Generator) -> None:
-        """Choose a goal to pursue for episodes that begin."""
-        if self.settings.directed and begins.any() and self.goals.numbers:
-            self._aims[begins] = rng.integers(0, len(self.goals.numbers), int(begins.sum()))
+        """Choose a goal to pursue for episodes that begin: one that is wanted, if any was met."""
+        met = self.goals.numbers
+        if self.settings.directed and begins.any() and met:
+            wanted = np.ones(len(met), np.bool_) if self.wanted is None else self.wanted[met]
+            rows = np.flatnonzero(wanted if wanted.any() else ~wanted)
+            self._aims[begins] = rows[rng.integers(0, len(rows), int(begins.sum()))]
 
     def _behave(self, observations: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
         """ε-greedy: argmax_a max_g Q̄(s, g, a), or, if directed, argmax_a Q̄(s, g, a) for one g."""
@@ -290,6 +300,7 @@ class Trainer:
         outputs = self.network(states, goals)
         loss = head.loss(outputs[rows, :, actions], target)
         loss = loss + self.network.model_loss(states, actions, next_states, over.squeeze(1))
+        loss = loss + self.network.goal_loss(states, next_states, goals, reached == numbers)
         for group in self.optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self.optimiser.zero_grad(set_to_none=True)
@@ -298,6 +309,7 @@ class Trainer:
         self.optimiser.step()
         self.n_updates += 1
         self._update_target()
+        self._update_average()
         return loss.detach()
 
     def _learning_rate(self) -> float:
@@ -317,73 +329,21 @@ class Trainer:
             elif self.n_updates % self.settings.target_interval == 0:
                 self.target.load_state_dict(self.network.state_dict())
 
+    def _update_average(self) -> None:
+        """θ̄ ← θ̄ + (θ − θ̄) / (1 + share · n), after n gradient steps."""
+        if self.kept is self.network:
+            return
+        if self.n_updates == 1:
+            self.kept.load_state_dict(self.network.state_dict())
+        mean: list[Tensor] = list(self.kept.parameters())
+        now: list[Tensor] = list(self.network.parameters())
+        with torch.no_grad():
+            torch._foreach_lerp_(mean, now, 1.0 / (1.0 + self.settings.averaging * self.n_updates))
+            for old, new in zip(self.kept.buffers(), self.network.buffers(), strict=True):
+                old.copy_(new)
+
     def _goal_tensor(self) -> Tensor:
         return self._tensor(np.stack(self.goals.observations))
 
     def _tensor(self, observations: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.require(observations, None, ["C", "W"])).to(self.device)
-
-
-def device_of(settings: DeepSettings) -> torch.device:
-    """Where networks are trained."""
-    there = torch.cuda.is_available()
-    if settings.device == "auto":
-        return torch.device("cuda" if there else "cpu")
-    if settings.device != "cpu" and not there:
-        raise ValueError(
-            f'device is {settings.device!r}, but torch finds no CUDA here; use "cpu" or "auto"'
-        )
-    return torch.device(settings.device)
-
-
-def checked_features(features: Any, n_goals: int | None) -> NDArray[Any] | None:
-    """What an environment shows of its goals: one row per goal, finite numbers, all different."""
-    if features is None:
-        return None
-    given = np.asarray(features)
-    if given.ndim < 2 or given.dtype.kind not in "biuf" or len(given) != (n_goals or len(given)):
-        raise ValueError(
-            f"goal_features are {given.dtype} of shape {given.shape}, expected numbers [G, ...], a "
-            f"description or a picture for each of {n_goals} goals"
-        )
-    if not np.isfinite(given).all():
-        raise ValueError("goal_features hold NaN or ∞; a description is made of finite numbers")
-    first: dict[bytes, int] = {}
-    for goal, row in enumerate(given):
-        if first.setdefault(row.tobytes(), goal) != goal:
-            raise ValueError(
-                f"goal_features of goals {first[row.tobytes()]} and {goal} are the same, so that "
-                f"networks could not tell them apart"
-            )
-    return given if given.dtype == np.uint8 else given.astype(np.float32)
-
-
-def check_spaces(
-    observations: Space[Any], actions: Space[Any], network: Network | None = None
-) -> None:
-    """Refuse spaces that the learner cannot use, and name the way in."""
-    if not isinstance(actions, Discrete) or actions.start != 0:
-        raise ValueError(
-            f"the actions must be Discrete and start at 0, got {actions}; "
-            f"ta.wrap(env, goals=label, actions={{name: action}}) makes a few actions of them, and "
-            f"agents that others trained are taken by from_policy and from_sb3"
-        )
-    of_bytes = network in (networks.egocentric, networks.planning, networks.paper)
-    shape = networks.require_numbers(observations)
-    if len(shape) == 3 and of_bytes and observations.dtype != np.uint8:
-        raise ValueError(
-            f"images must be bytes, from 0 to 255, a Box of uint8; got {observations.dtype}: use "
-            f"the network 'image', or none, which chooses one"
-        )
-
-
-def check_environment(env: VectorEnv[Any, Any, Any], network: Network | None = None) -> None:
-    """Refuse an environment that the learner cannot use, and say why."""
-    if not isinstance(env, VectorEnv):
-        raise TypeError(f"expected a vector environment, as from gym.make_vec, got {env!r}")
-    check_spaces(env.single_observation_space, env.single_action_space, network)
-    if env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP) == AutoresetMode.DISABLED:
-        raise ValueError(
-            "the learner needs autoreset_mode NEXT_STEP or SAME_STEP; "
-            "pass vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.NEXT_STEP}"
-        )

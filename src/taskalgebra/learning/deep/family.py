@@ -131,6 +131,23 @@ class NetworkReach(Reach):
 
 
 @final
+class KnownWays(Reach):
+    """The returns of networks, −∞ where they say "never": within half a spacing of `v_min`."""
+
+    def __init__(self, reach: Reach, settings: DeepSettings) -> None:
+        """Take the networks, and what their returns mean."""
+        self.reach, self.observation_ndim = reach, reach.observation_ndim
+        v_min, _, spacing = settings.returns
+        self._lowest = v_min + spacing / 2
+
+    def returns(self, observations: Any) -> Array:
+        """[B, G, A]."""
+        returns = np.array(self.reach.returns(observations), np.float64)
+        returns[returns < self._lowest] = -np.inf
+        return returns
+
+
+@final
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkFamily(Family):
     """Trained networks, and the tasks that they serve."""
@@ -186,6 +203,16 @@ class NetworkFamily(Family):
         two of them ~a is b.
         """
         return self.shared or len(self.tasks) >= 3
+
+    def to_goals(self) -> Reach:
+        """The network, or the mean of several estimates; no way where that is "never"."""
+        if not self.shared:
+            raise TypeError(
+                "these networks were learned where tasks end in goals of their own, so that none "
+                "knows the way to every goal; learn with one network for all tasks"
+            )
+        one = self.reaches[0] if len(self.reaches) == 1 else MeanReach(self.reaches)
+        return KnownWays(one, self.settings)
 
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Weights, in half precision where that is precise enough, and the goals met."""

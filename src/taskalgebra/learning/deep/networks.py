@@ -102,6 +102,13 @@ def symbolic(
     return SymbolicNetwork(_grid(shape), n_actions, n_outputs, goal_shape)
 
 
+def board(shape: Shape, n_actions: int, n_outputs: int, *, goal_shape: Shape | None = None) -> UVFA:
+    """For boards `[H, W, C]` of symbols with goals in each other's way, `BoardNetwork`."""
+    from taskalgebra.learning.deep.board_network import BoardNetwork
+
+    return BoardNetwork(_grid(shape), n_actions, n_outputs, goal_shape)
+
+
 def vector(
     shape: Shape, n_actions: int, n_outputs: int, *, goal_shape: Shape | None = None
 ) -> UVFA:
@@ -137,6 +144,7 @@ KNOWN: dict[str, Network] = {
     "egocentric": egocentric,
     "image": image,
     "symbolic": symbolic,
+    "board": board,
     "vector": vector,
     "planning": planning,
     "paper": paper,

@@ -3,7 +3,9 @@
 Their observations are a `Dict` with `desired_goal`, so one critic holds the ways to all goals: it
 is asked once for each.  DQN has the values of numbered actions.  The critics of SAC, TD3, DDPG and
 TQC value any continuous action; on offer are those of the agent's own policy towards each goal, so
-that G(s:g, a) is the smallest critic at (s, g, π(s, h)), for each pair of goals g and h.
+that G(s:g, a) is the smallest critic at (s, g, π(s, h)), for each pair of goals g and h.  The actor
+climbs its critic, so π(s, g) is the best action towards g: where the critic likes that of another
+goal more, it errs, and that action is valued just below π(s, g).
 
 Stable-Baselines3 itself is not imported: whoever has a model has it.
 """
@@ -19,13 +21,15 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.theory.reach import OfferedReach, Reach
 
 NUMBERED, CONTINUOUS = ("DQN",), ("SAC", "TD3", "DDPG", "TQC")
 DESIRED = "desired_goal"
 MOST_ROWS = 2**15
 """Pairs of observations and actions that critics value at a time."""
+BELOW = 1e-9
+"""How far below the policy's own action others stay, as a share of the largest value."""
 
 
 def algorithm_of(model: Any) -> str | None:
@@ -76,12 +80,20 @@ class _Critic:
         rows[DESIRED] = np.concatenate([self.points] * len(observations))
         return self.policy.obs_to_tensor(rows)[0]
 
-    def _finished(self, returns: Array) -> Array:
+    def _left_out(self, returns: Array) -> BoolArray:
+        """`[B, G, A]`, the actions that arrive in another goal than the one they are valued for.
+
+        Where all do, as in the midst of another goal, none is left out.
+        """
+        if self.near is None:
+            return np.zeros(returns.shape, np.bool_)
+        there = -returns < self.near  # the critic counts steps, from 0 for the one that arrives
+        elsewhere: BoolArray = there.sum(1, keepdims=True) > there
+        return elsewhere & ~elsewhere.all(axis=2, keepdims=True)
+
+    def _finished(self, returns: Array, left_out: BoolArray) -> Array:
         """Returns `[B, G, A]`, with the rule about other goals, and goals that are never met."""
-        if self.near is not None:
-            there = -returns < self.near  # the critic counts steps, from 0 for the one that arrives
-            elsewhere = there.sum(1, keepdims=True) > there
-            returns = np.where(elsewhere, returns + 2.0 * self._lowest, returns)
+        returns = np.where(left_out, returns + 2.0 * self._lowest, returns)
         if self.n_others:
             never = np.full((len(returns), self.n_others, returns.shape[2]), -np.inf)
             returns = np.concatenate([returns, never], axis=1)
@@ -99,7 +111,8 @@ class ValuesOfModel(_Critic, Reach):
         with torch.no_grad():
             values = self.policy.q_net(self._asked(observations)).cpu().numpy()
         shape = (len(observations), len(self.points), -1)
-        return self._finished(values.astype(np.float64).reshape(shape))
+        found = values.astype(np.float64).reshape(shape)
+        return self._finished(found, self._left_out(found))
 
 
 @final
@@ -121,14 +134,19 @@ class ActionsOfModel(_Critic, OfferedReach):
         return found
 
     def returns(self, observations: Any) -> Array:
-        """The smallest critic of each action on offer, for each goal, `[B, G, A = G]`."""
+        """The smallest critic of each action on offer, for each goal, `[B, G, A = G]`.
+
+        No action is worth more than the policy's own towards the goal, unless that is left out.
+        """
         n_goals = len(self.points)
         given = np.asarray(observations)
         n_rows = max(1, MOST_ROWS // n_goals**2)
         parts = [
             self._valued(given[first : first + n_rows]) for first in range(0, len(given), n_rows)
         ]
-        return self._finished(np.concatenate(parts) if parts else np.empty((0, n_goals, n_goals)))
+        found = np.concatenate(parts) if parts else np.empty((0, n_goals, n_goals))
+        left_out = self._left_out(found)
+        return self._finished(_below_own(found, left_out), left_out)
 
     def _valued(self, observations: NDArray[Any]) -> Array:
         n_goals, n_batch = len(self.points), len(observations)
@@ -149,6 +167,15 @@ class ActionsOfModel(_Critic, OfferedReach):
         if isinstance(critics, Sequence):
             return torch.cat(tuple(critics), dim=1).min(dim=1).values
         return critics.mean(dim=2).min(dim=1).values  # TQC: quantiles of each critic
+
+
+def _below_own(returns: Array, left_out: BoolArray) -> Array:
+    """Returns `[B, G, G]`, the entries (g, h) below (g, g), unless (g, g) is left out."""
+    own = np.arange(returns.shape[1])
+    best = returns[:, own, own, None]
+    least = BELOW * (1.0 + np.abs(returns).max(axis=(1, 2), keepdims=True, initial=0.0))
+    bounded = ~left_out[:, own, own, None] & (own[:, None] != own)
+    return np.where(bounded, np.minimum(returns, best - least), returns)
 
 
 def reach_of(

@@ -66,6 +66,10 @@ class DeepSettings:
     `target_interval` steps instead."""
     target_interval: int = 250
     """Gradient steps between two copies if `tau` is 0."""
+    averaging: float = 0.0
+    """The share of the gradient steps so far over which weights are averaged, exponentially, to be
+    scored and kept.  0 keeps the weights as they are, and they vary: of hundreds of layouts, other
+    few fail after every iteration."""
     pessimism: float = 0.0
     """How surely an untrained network takes every goal to be out of reach: what is added to its
     outputs for "never", the lowest return of a categorical value.  At 0 all returns are equally
@@ -76,8 +80,9 @@ class DeepSettings:
     epsilon_steps: int | None = 100_000
     """Environment steps over which ε is annealed; None means half of all."""
     directed: bool = False
-    """Whether an episode of training pursues one of the goals met, chosen at random, when it does
-    not act at random; if not, it goes to whichever goal has the highest value."""
+    """Whether an episode of training pursues one of the goals met, chosen at random among those
+    that some task may want, when it does not act at random; if not, it goes to whichever goal has
+    the highest value."""
     discount: float = 1.0
     """γ."""
     v_min: float | None = None
@@ -111,7 +116,14 @@ class DeepSettings:
                 object.__setattr__(self, field.name, value)
             if field.type == "bool":
                 object.__setattr__(self, field.name, flag(value, field.name))
-        for name in ("telling_share", "tau", "epsilon_end", "discount", "scoring_share"):
+        for name in (
+            "telling_share",
+            "tau",
+            "averaging",
+            "epsilon_end",
+            "discount",
+            "scoring_share",
+        ):
             share(getattr(self, name), name)
         for name in ("steps_per_update", "learning_rate", "gradient_clip", "spacing"):
             value = getattr(self, name)

@@ -86,7 +86,7 @@ class SymbolicNetwork(UVFA):
         grids, after = self._grids(states)[~over], self._grids(next_states)[~over]
         self.agent.zero_()
         self.heading.zero_()
-        found = _mover(grids, after)
+        found = mover(grids, after)
         if found is None:
             return
         self.agent[found] = 1.0
@@ -138,15 +138,8 @@ class SymbolicNetwork(UVFA):
 
     def _held(self, flat: Tensor) -> tuple[Tensor, Tensor]:
         """[K, features], what K kinds of cells hold, and `[B, cells]`, which kind each cell is."""
-        code = flat[..., 0]
-        for channel in range(1, flat.shape[2]):
-            if channel % 6 == 0:  # else it could become too large for a number
-                code = torch.unique(code, return_inverse=True)[1]
-            code = code * self.NUMBERS + flat[..., channel]
-        kinds, kind = torch.unique(code, return_inverse=True)
-        every = torch.arange(kind.numel(), device=kind.device)
-        example = torch.zeros_like(kinds).scatter_(0, kind.flatten(), every)
-        summed = self.numbers(flat.flatten(0, 1)[example] + self.first).sum(1)
+        examples, kind = kinds_of(flat, self.NUMBERS)
+        summed = self.numbers(examples + self.first).sum(1)
         return self.holds(torch.relu(summed)), kind
 
     def _looked_for(self, goals: Tensor) -> Tensor:
@@ -167,7 +160,24 @@ class SymbolicNetwork(UVFA):
         return place, self.ahead[self.heading[channels, own].sum(1).argmax(1)]
 
 
-def _mover(grids: Tensor, after: Tensor) -> tuple[int, int] | None:
+def kinds_of(flat: Tensor, numbers: int) -> tuple[Tensor, Tensor]:
+    """Cells `[B, cells, C]` of numbers below a limit, sorted into kinds that hold the same.
+
+    Returns:
+        `[K, C]`, an example of each kind, and `[B, cells]`, which kind each cell is.
+    """
+    code = flat[..., 0]
+    for channel in range(1, flat.shape[2]):
+        if channel % 6 == 0:  # else it could become too large for a number
+            code = torch.unique(code, return_inverse=True)[1]
+        code = code * numbers + flat[..., channel]
+    kinds, kind = torch.unique(code, return_inverse=True)
+    every = torch.arange(kind.numel(), device=kind.device)
+    example = torch.zeros_like(kinds).scatter_(0, kind.flatten(), every)
+    return flat.flatten(0, 1)[example], kind
+
+
+def mover(grids: Tensor, after: Tensor) -> tuple[int, int] | None:
     """The channel and number of what is on each grid exactly once, and moves most often.
 
     Args:

@@ -21,7 +21,8 @@ from taskalgebra.arrays import Array
 from taskalgebra.evaluation.rollout import play
 from taskalgebra.learning.checkpoint import claim
 from taskalgebra.learning.deep import checkpoint
-from taskalgebra.learning.deep.dqn import Goals, Trainer, check_spaces
+from taskalgebra.learning.deep.checks import check_spaces
+from taskalgebra.learning.deep.dqn import Goals, Trainer
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
 from taskalgebra.learning.deep.networks import Network, suited_to
 from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
@@ -170,7 +171,8 @@ class Training:
             settings.n_envs, task=playing, max_episode_steps=settings.max_episode_steps
         )
         n_goals, features = env.space.n_goals, env.goal_features
-        self.trainer = Trainer(copies, network, settings, seed, n_goals, features)
+        wanted = env.space.r_universal > env.space.r_empty
+        self.trainer = Trainer(copies, network, settings, seed, n_goals, features, wanted)
         self.progress = checkpoint.Progress()
 
     def run(
@@ -208,13 +210,13 @@ class Training:
         points = score(self.family(best=False))
         if not math.isfinite(points):
             raise ValueError(f"the score of a network is {points}, expected a finite number")
-        self.progress.add(trainer.n_updates, points, weights_of(trainer.network))
+        self.progress.add(trainer.n_updates, points, weights_of(trainer.kept))
         return points
 
     def family(self, *, best: bool) -> NetworkFamily:
         """The network as it is now, or with its best weights."""
         trainer, goals, space = self.trainer, self.trainer.goals, self.env.space
-        network = trainer.network
+        network = trainer.kept
         if best and self.progress.best:
             network = trainer.new_network().to(trainer.device)
             put_weights(network, self.progress.best)

@@ -74,6 +74,10 @@ class UVFA(nn.Module):
         """
         return torch.zeros((), device=states.device)
 
+    def goal_loss(self, states: Tensor, next_states: Tensor, goals: Tensor, met: Tensor) -> Tensor:
+        """The loss of where goals are taken to be; `met`, `[B, G]`, says which steps end there."""
+        return torch.zeros((), device=states.device)
+
     def take_from(self, other: UVFA) -> None:
         """Take the weights of another network; from its last layer, those of the first actions.
 

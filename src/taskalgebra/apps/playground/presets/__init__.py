@@ -1,4 +1,4 @@
-"""Worlds to start from: Four Rooms with 4 and with 40 goals, and Boxman."""
+"""Worlds to start from: Four Rooms with 4 and with 40 goals, Office, and Boxman."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any
 import taskalgebra as ta
 from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.presets import boxman as game
+from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.skills.catalogue import ENTRIES
 
 __all__ = ["game", "presets"]
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 """Of goals; colour-blind readers can tell them apart: Okabe and Ito's, with grey for black."""
+
+OFFICE = {
+    "coffee": "#d55e00",
+    "office": "#0072b2",
+    "decoration": "#cc79a7",
+    "mail": "#e69f00",
+}
+"""The base tasks of Office here, with the colours of their goals; A to D are goals by name."""
 
 SKILLS = {
     "boxman": "the layout of the paper",
@@ -42,6 +51,19 @@ def presets() -> list[dict[str, Any]]:
             "world": _four_rooms(40),
         },
         {
+            "id": "office",
+            "title": "Office",
+            "expression": "coffee then office & avoid decoration",
+            "examples": [
+                "coffee then office",
+                "F coffee & F mail",
+                "coffee | mail",
+                "A then B then C then D",
+                "(coffee | mail) then office",
+            ],
+            "world": _office(),
+        },
+        {
             "id": "boxman",
             "title": "Boxman",
             "expression": "blue ^ square",
@@ -58,18 +80,29 @@ def presets() -> list[dict[str, Any]]:
 def _four_rooms(n_goals: int) -> dict[str, Any]:
     """Four Rooms with its tasks and its rewards, as a document."""
     world = ta.FourRooms(n_goals)
+    colours = [COLOURS[i % len(COLOURS)] for i in range(n_goals)]
+    return {**_document(world, list(world.tasks), colours), "r_universal": 2.0, "r_empty": -0.1}
+
+
+def _office() -> dict[str, Any]:
+    """Office, in which goals are taken by touch, as a document."""
+    world = ta.Office()
+    colours = [OFFICE.get(goal.name.split()[0], "#009e73") for goal in world.space.goals]
+    high, low = (float(each.max()) for each in (world.space.r_universal, world.space.r_empty))
+    document = _document(world, list(OFFICE), colours)
+    return {**document, "r_universal": high, "r_empty": low, "touch": True}
+
+
+def _document(world: FiniteEnv, tasks: list[str], colours: list[str]) -> dict[str, Any]:
+    """A world with some of its tasks."""
     return {
         "map": _map(world.mdp),
         "goals": [
-            {"name": goal.name, "cell": goal.cell, "color": COLOURS[i % len(COLOURS)]}
-            for i, goal in enumerate(world.space.goals)
+            {"name": goal.name, "cell": goal.cell, "color": colour}
+            for goal, colour in zip(world.space.goals, colours, strict=True)
         ],
-        "tasks": [
-            {"name": name, "goals": desired_names(task)} for name, task in world.tasks.items()
-        ],
+        "tasks": [{"name": name, "goals": desired_names(world.tasks[name])} for name in tasks],
         "step_reward": -0.1,
-        "r_universal": 2.0,
-        "r_empty": -0.1,
     }
 
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import taskalgebra as ta
 from taskalgebra.apps.playground.expressions import compose
+from taskalgebra.apps.playground.reading import read_task
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import Cell, Formula, Request, TaskCount, TruthTable
 from taskalgebra.arrays import Image
@@ -99,7 +100,11 @@ def play(request: EpisodeRequest) -> bytes:
 
 def _episode(request: EpisodeRequest, start: float) -> dict[str, Any]:
     skills = skills_of(request.skills)
-    agent, written, answer = compose(skills, request.expression, tuple(skills.tasks))
+    expression = read_task(request.expression, skills.tasks, ())
+    if expression.temporal:
+        sentence = "this game plays Boolean tasks; formulas over time are for worlds on a map"
+        raise RefusedError(sentence, "expression")
+    agent, written, answer = compose(skills, expression, request.expression, tuple(skills.tasks))
     env: Any = skills.env
     env.task = agent.task
     observation, info = env.reset(seed=request.seed)

@@ -19,7 +19,7 @@ export function save(name, blob) {
 export function pictureFile({ world, solution, show, walk, taken }) {
   const [rows, columns] = [nRows(world), nColumns(world)];
   const [left, top, width, height] = [-0.5, -1.6, columns + 1, rows + 3];
-  const range = rangeOf(solution.values);
+  const range = solution.range ?? rangeOf(solution.values);
   const words = { "font-family": "sans-serif", fill: "#1c2125" };
   const title = solution.expression;
   const bar = Math.min(columns, 8);

@@ -9,6 +9,10 @@ const OPERATORS = [
   ["(", "open parenthesis"], [")", "close parenthesis"],
   ["true", "every goal"], ["false", "no goal"],
 ];
+const OVER_TIME = [
+  ["then", "the one, and later the other"], ["avoid", "never"], ["until", "the one, until the other"],
+  ["F", "some time"],
+];
 
 export class ExpressionBox {
   /** changed(text) at every change; entered() on Enter; chosen(text) for an example. */
@@ -45,9 +49,9 @@ export class ExpressionBox {
     this.#grow();
   }
 
-  /** Offer keys and examples for some task names. */
-  offer(names) {
-    const list = JSON.stringify(names);
+  /** Offer keys and examples for some task names; overTime: whether formulas over time are understood. */
+  offer(names, overTime, tried = []) {
+    const list = JSON.stringify([names, overTime, tried]);
     if (this.offered === list) return;
     this.offered = list;
     const key = (text, label, kind) =>
@@ -55,13 +59,13 @@ export class ExpressionBox {
     byId("keys").replaceChildren(
       ...names.map((name) => key(quoted(name), null, "name")),
       h("span", { class: "gap" }),
-      ...OPERATORS.map(([text, label]) => key(text, label, "operator")),
+      ...[...OPERATORS, ...(overTime ? OVER_TIME : [])].map(([text, label]) => key(text, label, "operator")),
       h("span", { class: "gap" }),
       h("button", { type: "button", "aria-label": "Delete the last word", title: "Delete the last word", onclick: () => this.#deleteWord() }, "⌫"),
     );
     byId("examples").replaceChildren(
       h("span", { class: "label" }, "Try"),
-      ...examples(names).map((text) => h("button", { type: "button", title: text, onclick: () => this.chosen(text) }, text)),
+      ...(tried.length ? tried : examples(names, overTime)).map((text) => h("button", { type: "button", title: text, onclick: () => this.chosen(text) }, text)),
     );
   }
 

@@ -15,27 +15,29 @@ const boxOf = ({ x, y, anchor, text, size }) => {
 };
 const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
-/** A text below its goal, or above it at the lower edge. */
-function beside(world, goal, text, size) {
+/** A text below its goal, or above it: at the lower edge, or if asked for. */
+function beside(world, goal, text, size, above = false) {
   const [row, column] = goal.cell;
   const half = (text.length * LETTER * size) / 2;
   const centre = column + 0.5;
   const anchor = centre < half ? "start" : centre > nColumns(world) - half ? "end" : "middle";
   const x = { start: column + 0.1, middle: centre, end: column + 0.9 }[anchor];
   const below = row + 0.95 + 0.95 * size;
-  const y = below + 0.2 * size > nRows(world) ? row - 0.05 : below;
+  const y = above || below + 0.2 * size > nRows(world) ? row - 0.05 : below;
   return { text, x, y, anchor, size };
 }
 
-/** Those labels, in order, that are on the map and meet neither an earlier one nor another mark. */
-function clear(world, labels) {
+/** The texts of goals, in order, that are on the map and meet neither an earlier one nor another mark. */
+function clear(world, texts, size) {
   const marks = world.goals.map(({ cell: [row, column] }) => [column + 0.1, row + 0.1, column + 0.9, row + 0.9]);
   const kept = [];
-  labels.forEach((label, i) => {
-    const box = boxOf(label);
-    if (box[0] < 0 || box[1] < 0 || box[2] > nColumns(world) || box[3] > nRows(world)) return;
-    if (marks.some((mark, k) => k !== i && meet(box, mark)) || kept.some((one) => meet(box, one.box))) return;
-    kept.push({ ...label, box });
+  const fits = (box, i) =>
+    box[0] >= 0 && box[1] >= 0 && box[2] <= nColumns(world) && box[3] <= nRows(world) &&
+    !marks.some((mark, k) => k !== i && meet(box, mark)) && !kept.some((one) => meet(box, one.box));
+  world.goals.forEach((goal, i) => {
+    const places = [false, true].map((above) => beside(world, goal, texts[i], size, above));
+    const label = places.find((one) => fits(boxOf(one), i));
+    if (label) kept.push({ ...label, box: boxOf(label) });
   });
   return kept;
 }
@@ -50,12 +52,12 @@ export function labelsOf(world) {
 
 function made(world) {
   const size = Math.max(SIZE, TALL * nRows(world), WIDE * nColumns(world));
-  const names = clear(world, world.goals.map((goal) => beside(world, goal, goal.name, size)));
+  const names = clear(world, world.goals.map((goal) => goal.name), size);
   if (names.length === world.goals.length) return { inside: false, numbered: false, shown: names };
   const numbered = world.goals.some((goal) => [...goal.name].length > 2);
   const texts = world.goals.map((goal, i) => (numbered ? String(i + 1) : goal.name));
   if (size > INSIDE + 0.1) {
-    const shown = clear(world, world.goals.map((goal, i) => beside(world, goal, texts[i], size)));
+    const shown = clear(world, texts, size);
     return { inside: false, numbered: numbered && shown.length > 0, shown };
   }
   const shown = world.goals.map(({ cell: [row, column] }, i) =>

@@ -2,22 +2,27 @@
 
 import { Address } from "./address.js";
 import { Newest, presets as askPresets } from "./api.js";
+import { AutomatonView } from "./automaton_view.js";
 import { BoxmanView, caption as boxmanCaption } from "./boxman_view.js";
-import { byId, capitalised, figure, h } from "./dom.js";
+import { byId, capitalised } from "./dom.js";
 import { ExpressionBox } from "./expression_box.js";
+import * as formula from "./formula.js";
+import { listenToHistory } from "./history.js";
 import { listenToKeep } from "./keep.js";
 import { MapView } from "./map_view.js";
-import { showMeaning } from "./meaning.js";
+import { showFormula, showMeaning } from "./meaning.js";
 import { showNotes } from "./notes.js";
+import { notify, settled } from "./notice.js";
 import { Player } from "./player.js";
+import { PresetBar } from "./preset_bar.js";
 import { rangeOf } from "./ramp.js";
 import * as result from "./result.js";
 import { MOST_NUMBERS, showLegend, showSlices } from "./slices.js";
 import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { TOOLS, Tools } from "./tools.js";
-import { caption, episode } from "./walk.js";
-import { EMPTY_ROOM, ACTIONS, cleared, indexOf, isAnother, nColumns, nRows, nearestFree } from "./world.js";
+import { caption, episode, newsOf, standing, stepWords } from "./walk.js";
+import { EMPTY_ROOM, indexOf, isAnotherPicture, nColumns, nRows, nearestFree } from "./world.js";
 import { WorldPanel } from "./world_panel.js";
 
 /** An answer that takes longer, in milliseconds, is worth a word; until then the page is still. */
@@ -38,30 +43,6 @@ async function start() {
   new Page(presets).open();
 }
 
-/** Show a notice for the whole page; `about` is "server" or "link". */
-function notify(about, sentence) {
-  const notice = byId("notice");
-  notice.hidden = false;
-  notice.dataset.about = about;
-  notice.textContent = sentence;
-}
-
-/** Hide a notice that no longer applies. */
-function settled(about) {
-  const notice = byId("notice");
-  if (notice.dataset.about === about) notice.hidden = true;
-}
-
-/** An agent that goes nowhere. */
-const standing = (agent) => ({ cells: agent ? [agent] : [], actions: [], rewards: [], goal: null, ends: false });
-
-/** Whether a state shows another world or board than before. */
-function isAnotherPicture(state, before) {
-  if (state.mode !== before.mode) return true;
-  if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
-  return state.world !== before.world && isAnother(state.world, before.world);
-}
-
 class Page {
   constructor(presets) {
     this.presets = presets;
@@ -71,8 +52,10 @@ class Page {
     this.fresh = true; // whether to show everything, not only what changed
     this.restored = 0; // how often the state was taken from the address or changed: the last time counts
     this.pending = false; // whether an answer is on its way
-    this.solution = null; // the last good answer for a map, and the world that it is for
+    this.answer = null; // the last good answer for a map, and the world that it is for
     this.solvedWorld = null;
+    this.solution = null; // the part of the answer that the map shows: of a formula, one state
+    this.picked = null; // the state of the automaton that someone looks at, rather than the agent's
     this.game = null; // the last good answer for Boxman
     this.walk = standing(null);
     this.show = "arrows";
@@ -89,6 +72,8 @@ class Page {
       chosen: (text) => this.#setExpression(text),
     });
     this.panel = new WorldPanel(this.store);
+    this.presetBar = new PresetBar(presets, (one) => this.#choosePreset(one));
+    this.automaton = new AutomatonView((state) => this.#pick(state));
     this.boxman = new BoxmanView((patch) => this.store.change({ boxman: { ...this.store.state.boxman, ...patch } }), (sentence) => this.#say(sentence));
     this.player = new Player((taken) => this.#moved(taken));
     this.solver = new Newest("/api/solve", (answer, body) => this.#solved(answer, body), (error) => this.#refused(error));
@@ -148,11 +133,12 @@ class Page {
     settled("link");
     this.address.follow(state, before, visit);
     document.body.dataset.mode = state.mode;
-    this.#showPresets(state);
+    const preset = this.presets.find((one) => (this.#boxmanOn ? one.id === "boxman" : one.world === state.world));
+    this.presetBar.show(preset?.id);
     byId("undo").disabled = !this.store.past.length;
     byId("redo").disabled = !this.store.future.length;
     this.box.text = this.#boxmanOn ? state.boxman.expression : state.expression;
-    this.box.offer(this.#taskNames(state));
+    this.box.offer(this.#taskNames(state), !this.#boxmanOn, preset?.examples);
     if (!this.#boxmanOn) {
       this.tools.keepHeld(state.world);
       this.panel.show(state.world);
@@ -196,18 +182,27 @@ class Page {
   }
 
   #solved(answer, body) {
-    this.solution = answer;
-    this.solvedWorld = body.world;
-    this.#accept(answer, body.world);
-    showSlices(body.world, answer);
-    showLegend(byId("legend"), rangeOf(answer.values));
+    Object.assign(this, { answer, solvedWorld: body.world, solution: null, picked: null });
+    const overTime = formula.isOverTime(answer);
+    document.body.dataset.kind = overTime ? "formula" : "task";
+    this.#accept(answer, overTime ? null : body.world);
+    if (overTime) {
+      showFormula(body.world, answer);
+      this.automaton.show(answer, (state) => formula.stateWords(body.world, answer, state));
+    } else {
+      showMeaning(answer);
+      this.automaton.hide();
+      showSlices(body.world, answer);
+    }
     this.#plan();
+    this.#look();
     this.#draw();
   }
 
   #played(answer) {
     this.game = answer;
     this.#accept(answer, null);
+    showMeaning(answer);
     this.boxman.show(answer);
     this.player.load(answer.rewards, answer.optimum);
     this.#caption(boxmanCaption(answer));
@@ -217,7 +212,6 @@ class Page {
     this.#settle();
     this.box.mark(null);
     result.current(answer);
-    showMeaning(answer);
     showNotes(answer.notes, world, () => this.panel.makeMinimal());
     settled("server");
   }
@@ -240,7 +234,9 @@ class Page {
 
   /** Nothing of an older answer stays on the page. */
   #forget(caption = "") {
-    Object.assign(this, { solution: null, solvedWorld: null, game: null, walk: standing(this.store.state.agent) });
+    Object.assign(this, { answer: null, solution: null, solvedWorld: null, picked: null, game: null, walk: standing(this.store.state.agent) });
+    delete document.body.dataset.kind;
+    this.automaton.hide();
     if (this.#boxmanOn) this.map.described = null;
     this.player.clear();
     this.boxman.forget();
@@ -266,11 +262,40 @@ class Page {
   #plan() {
     const { world, agent } = this.store.state;
     this.#hush();
-    const known = !this.pending && this.solution !== null && this.solvedWorld === world;
-    this.walk = known ? episode(world, this.solution, agent) : standing(agent);
+    const { answer } = this;
+    const known = !this.pending && answer !== null && this.solvedWorld === world;
+    const kind = formula.isOverTime(answer) ? formula : { episode, caption };
+    this.walk = known ? kind.episode(world, answer, agent) : standing(agent);
     if (!known) return;
-    this.player.load(this.walk.ends ? this.walk.rewards : [], agent ? this.solution.optimum[indexOf(world, agent)] : null);
-    this.#caption(caption(world, this.solution, this.walk, agent));
+    this.player.load(this.walk.ends ? this.walk.rewards : [], agent ? answer.optimum[indexOf(world, agent)] : null);
+    this.#caption(kind.caption(world, answer, this.walk, agent));
+    this.picked = null;
+    this.#look();
+  }
+
+  /** Choose what the map shows; whether that is something else than before. */
+  #look() {
+    const { answer, solution, walk } = this;
+    if (answer === null) return false;
+    if (!formula.isOverTime(answer)) this.solution = answer;
+    else {
+      const { taken } = this.player;
+      const current = walk.progress?.[taken] ?? answer.automaton.start;
+      // At its end the map stays as the last step saw it.
+      const followed = formula.isLive(answer, current) || !taken ? current : walk.progress[taken - 1];
+      const shown = this.picked ?? followed;
+      if (solution?.state !== shown) this.solution = { ...formula.viewOf(this.solvedWorld, answer, shown), state: shown };
+      this.automaton.light(current, this.picked ?? current, answer);
+    }
+    if (this.solution !== solution) showLegend(byId("legend"), this.solution.range ?? rangeOf(this.solution.values));
+    return this.solution !== solution;
+  }
+
+  /** Someone wants to see the map for a state of the automaton. */
+  #pick(state) {
+    this.player.pause();
+    this.picked = state === (this.walk.progress?.[this.player.taken] ?? null) ? null : state;
+    if (this.#look()) this.#draw();
   }
 
   #draw() {
@@ -283,7 +308,13 @@ class Page {
   #caption(text) {
     byId("caption").textContent = text;
     clearTimeout(this.announcing);
-    this.announcing = setTimeout(() => (byId("announce").textContent = text), 700);
+    this.announcing = setTimeout(() => this.#announce(text), 700);
+  }
+
+  /** Tell screen readers something; what waits to be told is old. */
+  #announce(text) {
+    clearTimeout(this.announcing);
+    byId("announce").textContent = text;
   }
 
   #moved(taken) {
@@ -291,12 +322,12 @@ class Page {
       this.boxman.showFrame(taken);
       return;
     }
-    this.map.showAgent(this.walk, taken);
-    const action = ACTIONS[this.walk.actions[taken - 1]];
-    const last = taken === this.walk.actions.length;
-    const pays = taken && `pays ${figure(this.walk.rewards[taken - 1])}`;
-    byId("readout").textContent = taken ? `Step ${taken}: ${last ? `takes ${this.walk.goal}` : action === "stay" ? `enters ${this.walk.goal}` : `goes ${action}`}, ${pays}` : "";
-    if (last) byId("announce").textContent = `Took ${this.walk.goal}.`;
+    this.picked = null;
+    if (this.#look()) this.#draw();
+    else this.map.showAgent(this.walk, taken);
+    byId("readout").textContent = taken ? stepWords(this.store.state.world, this.walk, taken) : "";
+    const news = taken ? newsOf(this.walk, taken) : "";
+    if (news) this.#announce(news);
   }
 
   /** What was said about a step or a tool is over; what is under the pointer stays. */
@@ -306,24 +337,7 @@ class Page {
 
   #say(sentence) {
     byId("readout").textContent = sentence;
-    byId("announce").textContent = sentence;
-  }
-
-  #showPresets(state) {
-    const chosen = this.#boxmanOn ? "boxman" : this.presets.find((one) => one.world === state.world)?.id;
-    const field = byId("presets");
-    if (field.children.length === 1) {
-      field.append(...this.presets.map((one) => h("label", { title: one.available === false ? one.reason : null },
-        h("input", { type: "radio", name: "preset", value: one.id, disabled: one.available === false, onchange: () => this.#choosePreset(one) }),
-        h("span", {}, one.title))));
-    }
-    if (this.chosen === chosen) return;
-    this.chosen = chosen;
-    for (const input of field.querySelectorAll("input")) {
-      input.checked = input.value === chosen;
-      const label = input.parentElement;
-      if (input.checked) field.scrollLeft = label.offsetLeft - (field.clientWidth - label.clientWidth) / 2;
-    }
+    this.#announce(sentence);
   }
 
   // ---- from the page to the state -------------------------------------------------------------
@@ -346,7 +360,7 @@ class Page {
     this.tools.choose(tool);
     byId("map").classList.toggle("paints", tool !== "agent");
     this.#draw();
-    byId("announce").textContent = `Tool: ${tool}`;
+    this.#announce(`Tool: ${tool}`);
     return true;
   }
 
@@ -361,30 +375,16 @@ class Page {
     listenToKeep({
       link: () => this.address.of(this.store.state),
       blocked: (link) => notify("link", `Copy this link: ${link}`),
-      answer: () => (this.#boxmanOn ? this.game : this.solution),
+      answer: () => (this.#boxmanOn ? this.game : this.answer),
       picture: () => ({ world: this.store.state.world, solution: this.solution, show: this.show, walk: this.walk, taken: this.player.taken }),
       screen: () => (this.#boxmanOn ? this.boxman.blob() : null),
     });
-    const onClick = (id, action) => byId(id).addEventListener("click", action);
     byId("tools").addEventListener("change", (event) => this.#chooseTool(event.target.value));
     byId("show").addEventListener("change", (event) => {
       this.show = event.target.value;
       this.#draw();
     });
-    onClick("undo", () => this.store.undo());
-    onClick("redo", () => this.store.redo());
-    onClick("clear", () => {
-      const world = cleared(this.store.state.world);
-      this.store.change({ world, agent: nearestFree(world, this.store.state.agent ?? [1, 1]) }, { undoable: true });
-    });
-    document.addEventListener("keydown", (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.target.matches("textarea, input[type=text], input[type=number]")) return;
-      const key = event.key.toLowerCase();
-      if (key !== "z" && key !== "y") return;
-      event.preventDefault();
-      if (key === "y" || event.shiftKey) this.store.redo();
-      else this.store.undo();
-    });
+    listenToHistory(this.store);
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault(); // the hash holds the state
       byId("expression").focus();

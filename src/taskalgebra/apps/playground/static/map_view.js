@@ -4,7 +4,7 @@
 import { byId, capitalised, figure, h, s } from "./dom.js";
 import { drawAgent, drawCursor, drawGoals, drawMap, drawWay } from "./picture.js";
 import { labelsOf } from "./labels.js";
-import { ACTIONS, KEYS, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
+import { ACTIONS, KEYS, STAY, goalAt, indexOf, isFree, nColumns, nRows, place, same } from "./world.js";
 
 export class MapView {
   /** hands: {down(cell), drag(cell), up(cell), tool(letter)}. */
@@ -28,7 +28,7 @@ export class MapView {
     this.root.setAttribute("aria-rowcount", nRows(world));
     this.root.setAttribute("aria-colcount", nColumns(world));
     this.layers.map.replaceChildren(...drawMap(world, solution, show));
-    this.layers.goals.replaceChildren(drawGoals(world, solution?.desired ?? []));
+    this.layers.goals.replaceChildren(drawGoals(world, solution));
     this.showAgent(walk, taken);
     this.#showCursor();
     if (this.described && held === null) this.#readOut(this.described);
@@ -49,14 +49,14 @@ export class MapView {
     else {
       const number = goal && labelsOf(this.world).numbered ? `${this.world.goals.indexOf(goal) + 1}, ` : "";
       if (goal) words.push(`goal ${number}${goal.name}`);
-      if (goal && this.solution) words.push(this.solution.desired.includes(goal.name) ? "desired" : "not desired");
+      if (goal && this.solution) words.push(this.solution.marks?.get(goal.name) ?? (this.solution.desired.includes(goal.name) ? "desired" : "not desired"));
       if (this.standing && indexOf(this.world, cell) === indexOf(this.world, this.standing)) words.push("agent");
       const at = indexOf(this.world, cell);
       if (!this.solution) return capitalised(`${place(cell)}: ${words.join(", ") || "floor"}`);
       const value = this.solution.values[at] ?? null;
       const action = this.solution.actions[at] ?? null;
-      if (value === null) words.push("no goal can be reached");
-      else words.push(`value ${figure(value)}`, action === 4 ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
+      if (value === null) words.push(this.solution.without?.(at) ?? "no goal can be reached");
+      else words.push(`value ${figure(value)}`, action === STAY ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
     }
     return capitalised(`${place(cell)}: ${words.join(", ")}`);
   }

@@ -1,7 +1,8 @@
 // What an expression means: its goals, a short form, its truth table, and how many tasks the base
-// tasks can express.
+// tasks can express; over time, what goals do in each state of its automaton.
 
-import { byId, h, listed, plural } from "./dom.js";
+import { byId, capitalised, h, listed, plural } from "./dom.js";
+import { marksOf } from "./formula.js";
 
 export function showMeaning(answer) {
   const { desired, simplified, truth_table: table, n_tasks: count } = answer;
@@ -14,6 +15,27 @@ export function showMeaning(answer) {
         h("dd", { id: "n-tasks" }, sentence(count, K)))),
     h("p", { class: "note", id: "truth-note" }, "Truth table: every combination of base tasks, and its goals"),
     h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(table)),
+  );
+}
+
+/** What a formula over time means. */
+export function showFormula(world, answer) {
+  const { simplified, automaton, states, optimal, certificate } = answer;
+  const cell = (names) => h("td", { class: "goals" }, names.length ? listed(names) : h("span", { class: "no" }, "none"));
+  const rows = states.map(({ state }) => {
+    const marks = marksOf(world, answer, state);
+    return h("tr", {}, h("th", { scope: "row" }, String(state)), cell(marks.on), cell(marks.wrong));
+  });
+  byId("meaning").replaceChildren(
+    h("dl", { class: "facts" },
+      h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
+      h("div", {}, h("dt", {}, "Automaton"), h("dd", { id: "n-states" }, `${plural(automaton.states.length, "state")}; an episode goes on in ${states.length} of them`)),
+      h("div", {}, h("dt", {}, "Optimal"), h("dd", { id: "certificate" }, capitalised(`${optimal ? "yes" : "not known"}: ${certificate}`)))),
+    h("p", { class: "note", id: "truth-note" }, "What goals do in each state; those that are not named change nothing"),
+    h("div", { class: "scroll", tabindex: rows.length > 8 ? "0" : null, role: "region", "aria-label": "States of the automaton" },
+      h("table", { class: "truth", "aria-describedby": "truth-note" },
+        h("thead", {}, h("tr", {}, ["state", "leads on", "violates"].map((text) => h("th", { scope: "col", class: text === "state" ? "" : "goals" }, text)))),
+        h("tbody", {}, rows))),
   );
 }
 

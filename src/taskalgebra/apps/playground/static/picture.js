@@ -40,7 +40,7 @@ export function drawMap(world, solution, show) {
 }
 
 function eachValue(world, solution, visit) {
-  const range = rangeOf(solution.values);
+  const range = solution.range ?? rangeOf(solution.values);
   if (!range) return;
   world.map.forEach((line, row) => {
     for (let column = 0; column < line.length; column += 1) {
@@ -90,18 +90,26 @@ function drawNumbers(world, solution) {
   return s("g", { class: "numbers", "font-size": 0.36, "text-anchor": "middle", "font-family": "sans-serif" }, texts);
 }
 
-/** The goals: filled if desired, else hollow. */
-export function drawGoals(world, desired) {
+const CROSS = "M-.2-.2L.2 .2M.2-.2L-.2 .2";
+
+/** The goals: filled if desired, crossed out if they violate a formula, else hollow. */
+export function drawGoals(world, solution) {
+  const { desired, violating = [], marks: words } = solution ?? { desired: [] };
   const { inside, shown } = labelsOf(world);
   const marks = world.goals.map((goal) => {
     const [row, column] = goal.cell;
     const isDesired = desired.includes(goal.name);
-    return s("g", { class: isDesired ? "goal desired" : "goal", transform: `translate(${column + 0.5} ${row + 0.5})` },
-      s("title", {}, isDesired ? `${goal.name}, desired` : goal.name),
+    const isWrong = violating.includes(goal.name);
+    const kind = isDesired ? "goal desired" : isWrong ? "goal violating" : "goal";
+    const said = words?.get(goal.name) ?? (isDesired ? "desired" : null);
+    return s("g", { class: kind, transform: `translate(${column + 0.5} ${row + 0.5})` },
+      s("title", {}, said ? `${goal.name}, ${said}` : goal.name),
       s("circle", { r: 0.4, fill: PAPER, stroke: INK, "stroke-width": 0.05 }),
       isDesired
         ? s("circle", { r: inside ? 0.36 : 0.28, fill: goal.color })
-        : s("circle", { r: inside ? 0.32 : 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
+        : isWrong
+          ? s("path", { d: CROSS, stroke: goal.color, "stroke-width": 0.13, "stroke-linecap": "round", opacity: inside ? 0.45 : 1 })
+          : s("circle", { r: inside ? 0.32 : 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
   });
   const names = shown.map(({ text, x, y, anchor, size }) => s("text", { x, y, "text-anchor": anchor, "font-size": size }, text));
   const lettering = {
@@ -138,7 +146,7 @@ export function drawAgent([row, column]) {
 export const drawAll = ({ world, solution, show, walk, taken }) => [
   ...drawMap(world, solution, show),
   drawWay(walk, taken),
-  drawGoals(world, solution?.desired ?? []),
+  drawGoals(world, solution),
   walk.cells.length ? drawAgent(walk.cells[taken]) : s("g"),
 ];
 

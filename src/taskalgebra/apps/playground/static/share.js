@@ -18,10 +18,11 @@ const pack = (world) =>
     world.goals.map((goal) => [goal.name, ...goal.cell, goal.color.slice(1)]),
     world.tasks.map((task) => [task.name, task.goals.map((name) => world.goals.findIndex((goal) => goal.name === name))]),
     [world.step_reward ?? null, world.r_universal ?? null, world.r_empty ?? null],
+    ...(world.touch ? [true] : []),
   ]);
 
 function unpack(text) {
-  const [map, goals, tasks, rewards] = JSON.parse(text);
+  const [map, goals, tasks, rewards, touch] = JSON.parse(text);
   const world = {
     map,
     goals: goals.map(([name, row, column, color]) => ({ name, cell: [row, column], color: `#${color}` })),
@@ -30,6 +31,7 @@ function unpack(text) {
   ["step_reward", "r_universal", "r_empty"].forEach((key, index) => {
     if (rewards[index] !== null) world[key] = rewards[index];
   });
+  if (touch !== undefined) world.touch = touch;
   return checked(world);
 }
 

@@ -1,12 +1,13 @@
 // The world document of the server, and every edit of it as a pure function.
 //
 //   {map: ["###", "#.#", "###"], goals: [{name, cell: [row, column], color}],
-//    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty}
+//    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty, touch}
 
 export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000, cost: 1e-6 };
 export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
+export const STAY = 4;
 const MOVES = [[-1, 0], [0, 1], [1, 0], [0, -1], [0, 0]];
 export const KEYS = { ArrowUp: MOVES[0], ArrowRight: MOVES[1], ArrowDown: MOVES[2], ArrowLeft: MOVES[3] };
 
@@ -32,6 +33,12 @@ export function isFree(world, [row, column]) {
 export function moved(world, cell, action) {
   const target = [cell[0] + MOVES[action][0], cell[1] + MOVES[action][1]];
   return isFree(world, target) ? target : cell;
+}
+
+/** The goal that an action enters: by staying on its cell, or by any step that ends there. */
+export function entered(world, cell, action) {
+  if (world.touch) return goalAt(world, moved(world, cell, action));
+  return action === STAY ? goalAt(world, cell) : null;
 }
 
 /** The free cell nearest to a cell, or null on a map of walls. */
@@ -149,9 +156,16 @@ export function alike(world) {
 }
 
 /** Whether a world is another one than before, rather than the same after an edit. */
-export function isAnother(world, before) {
+function isAnother(world, before) {
   const sized = nRows(world) === nRows(before) && nColumns(world) === nColumns(before);
   return !sized || !world.goals.some((goal) => before.goals.includes(goal));
+}
+
+/** Whether a state shows another world or board than before. */
+export function isAnotherPicture(state, before) {
+  if (state.mode !== before.mode) return true;
+  if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
+  return state.world !== before.world && isAnother(state.world, before.world);
 }
 
 /** Cut or extend the map at the right and at the bottom; goals that fall off are removed. */
@@ -221,5 +235,6 @@ export function checked(world) {
   for (const key of ["step_reward", "r_universal", "r_empty"]) {
     if (world[key] !== undefined && world[key] !== null && !Number.isFinite(world[key])) fail("a reward is not a number");
   }
+  if (world.touch !== undefined && typeof world.touch !== "boolean") fail("how goals are taken is not said");
   return world;
 }

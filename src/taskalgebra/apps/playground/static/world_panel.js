@@ -66,7 +66,7 @@ export class WorldPanel {
       return h("th", { scope: "col" }, withMessage(input));
     });
     const rows = world.goals.map((goal, i) => {
-      const input = named("goal", name("goal", i, goal.name), others(world.goals, goal), (to) => to !== goal.name && this.#edit(worlds.changeGoal(this.store.state.world, goal.name, { name: to })));
+      const input = named("goal", name("goal", i, goal.name), others(world.goals, goal), (to) => this.#renameGoal(goal.name, to));
       return h("tr", {},
         h("th", { scope: "row" }, withMessage(input, h("div", { class: "goal" },
           numbered ? h("span", { class: "number" }, String(i + 1)) : null,
@@ -104,6 +104,9 @@ export class WorldPanel {
         side("Rows", "rows", rows, (size) => [size, columns]),
         side("Columns", "columns", columns, (size) => [rows, size])),
       this.#rewards(world),
+      h("label", { class: "check" },
+        h("input", { type: "checkbox", checked: Boolean(world.touch), "data-key": "touch", onchange: (event) => this.#edit({ ...this.store.state.world, touch: event.target.checked }) }),
+        "Goals are taken by touch: by moving onto them rather than by staying there"),
     ];
   }
 
@@ -137,6 +140,14 @@ export class WorldPanel {
     this.store.change({ world: resized, agent: stands ? agent : worlds.nearestFree(resized, agent ?? [0, 0]) }, { undoable: true });
   }
 
+  /** A formula over time may name the goal; a base task of the same name comes first. */
+  #renameGoal(old, name) {
+    const { world, expression } = this.store.state;
+    if (name === old) return;
+    const named = !world.tasks.some((task) => task.name === old);
+    this.store.change({ world: worlds.changeGoal(world, old, { name }), expression: named ? renamed(expression, old, name) : expression }, { undoable: true });
+  }
+
   #renameTask(old, name) {
     const { world, expression } = this.store.state;
     if (name !== old) this.store.change({ world: worlds.renameTask(world, old, name), expression: renamed(expression, old, name) }, { undoable: true });
@@ -164,7 +175,7 @@ const isMinimal = (world) => world.tasks.length === worlds.nMinimal(world.goals.
 function isSame(one, other) {
   const shown = (world) => [
     world.goals, world.tasks, worlds.nRows(world), worlds.nColumns(world),
-    worlds.stepReward(world), worlds.goalReward(world, true), worlds.goalReward(world, false),
+    worlds.stepReward(world), worlds.goalReward(world, true), worlds.goalReward(world, false), Boolean(world.touch),
   ];
   const others = shown(other);
   return shown(one).every((part, i) => part === others[i]);

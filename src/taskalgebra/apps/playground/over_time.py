@@ -1,0 +1,162 @@
+"""A formula over time: its automaton, and what the agent does in each state of it.
+
+The automaton is made first, and refused if it is too large.  A plan is used for one answer and not
+kept: its product with the world may take more memory than the skills themselves.  The optimum is
+that of the product, so that the page shows that the composed agent is optimal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import taskalgebra as ta
+from taskalgebra.apps.playground.cells import Cells, ends
+from taskalgebra.apps.playground.refusals import RefusedError
+from taskalgebra.apps.playground.schema import MAX_PAIRS, MAX_STATES, WorldDocument
+from taskalgebra.arrays import Array, LongArray
+from taskalgebra.logic.formulas import in_short
+from taskalgebra.planning.feasible import from_here
+from taskalgebra.planning.temporal import Labelled
+from taskalgebra.skills.plans import Ways, labelled, planned
+from taskalgebra.skills.temporal import TemporalAgent
+
+MAX_REASONS = 16
+"""Reasons that are written out why some cells have no way; each is a search."""
+MARKS = {"◆": "leads on", "×": "violates", "◇": "neither"}
+
+
+def answer(
+    skills: ta.Skills, formula: ta.Expression, text: str, document: WorldDocument
+) -> tuple[dict[str, Any], str]:
+    """The parts of a `FormulaAnswer`, and the calls on the agent as a program.
+
+    Raises:
+        RefusedError: the automaton is too large, or the formula can never be satisfied.
+    """
+    cells = Cells(document.map)
+    agent = _agent(skills, formula, cells)
+    automaton, certificate = agent.automaton, agent.certificate()
+    start = int(automaton.start)
+    shown = [_state(agent, u, cells) for u in np.flatnonzero(automaton.running).tolist()]
+    known = np.concatenate([one["values"] for one in shown])
+    first = next(one["values"] for one in shown if one["state"] == start)
+    able = np.isfinite(first)
+    short = str(in_short(formula))
+    lost = cells.n_free - int(able.sum())
+    found_answer = {
+        "expression": text,
+        "simplified": short if len(short) <= len(text) else text.strip(),
+        "automaton": {
+            "start": start,
+            "states": [
+                {"accepting": accepting, "dead": dead}
+                for accepting, dead in zip(
+                    automaton.accepting.tolist(), automaton.dead.tolist(), strict=True
+                )
+            ],
+            "svg": automaton.svg(),
+        },
+        "states": shown,
+        "optimum": cells.values(agent.plan.product.values[start]),
+        "impossible": _impossible(agent, first, cells),
+        "optimal": certificate.optimal,
+        "certificate": certificate.method,
+        "rewards": {"step": document.step_reward, "success": agent.plan.success},
+        "range": ends(known) if np.isfinite(known).any() else None,
+        "notes": [_lost(lost, cells.n_free)] if lost else [],
+    }
+    return found_answer, _calls(text)
+
+
+def _agent(skills: ta.Skills, formula: ta.Expression, cells: Cells) -> TemporalAgent:
+    """The agent for a formula whose automaton is small enough."""
+    try:
+        found = labelled(formula, skills.tasks, skills.space)
+    except ta.ExpressionError as error:
+        raise _refused(error.reason.partition(";")[0]) from None
+    n, running = found.automaton.n_states, int(found.automaton.running.sum())
+    if n > MAX_STATES:
+        raise _refused(
+            f"the automaton of this formula has {n:,} states, and the playground shows up to "
+            f"{MAX_STATES}"
+        )
+    if running * cells.n > MAX_PAIRS:
+        pairs = f"{cells.n:,} cells times {running} states of the automaton"
+        raise _refused(f"{pairs} exceed {MAX_PAIRS:,}", ", or draw a smaller map")
+    ways = Ways.of(skills.family, skills.env)
+    try:
+        plan = planned(formula, skills.tasks, skills.family, ways, found)
+    except ValueError as error:
+        reason = str(error).removeprefix(str(formula))  # which may be long
+        raise RefusedError(f"this formula {reason.strip()}", "expression") from None
+    return TemporalAgent(skills, formula, plan)
+
+
+def _refused(what: str, more: str = "") -> RefusedError:
+    return RefusedError(f"{what}; write a shorter formula{more}", "expression")
+
+
+def _lost(n: int, n_free: int) -> str:
+    if n == n_free:
+        return "the formula cannot be satisfied from any cell."
+    return f"the formula cannot be satisfied from {n:,} of {n_free:,} cells."
+
+
+def _state(agent: TemporalAgent, u: int, cells: Cells) -> dict[str, Any]:
+    """What the agent does while the automaton is in a state."""
+    values, actions = agent.table(u)
+    on_map = cells.values(values)
+    after: Labelled = agent.plan.labelled
+    return {
+        "state": u,
+        "values": on_map,
+        "actions": cells.choices(actions, on_map),
+        "goals": [MARKS[sign] for sign in agent.signs(u)],
+        "after_goal": after.at_goal[u].tolist(),
+        "after_none": int(after.at_none[u]),
+    }
+
+
+def _impossible(agent: TemporalAgent, values: Array, cells: Cells) -> dict[str, Any]:
+    """Why the formula cannot be satisfied from some cells.
+
+    Cells with ways to the same goals have the same reason.
+    """
+    states = np.flatnonzero(~np.isfinite(values[cells.free]))
+    reasons: list[str] = []
+    number: LongArray = np.full(cells.n_free, -1)
+    if states.size:
+        ways, labelled_goals = agent.plan.ways, agent.plan.labelled
+        assert ways.between is not None  # a drawn world has one layout
+        ahead = np.asarray(ways.reach.returns(states)).max(axis=2)
+        kinds, place, counts = np.unique(
+            ahead > -np.inf, axis=0, return_inverse=True, return_counts=True
+        )
+        order = np.argsort(-counts, kind="stable")
+        for kind in order[:MAX_REASONS]:
+            row = np.where(kinds[kind], 0.0, -np.inf)
+            names = agent.skills.family.space.goal_names
+            reasons.append(from_here("here", row, ways.between, labelled_goals, names))
+        if len(kinds) > MAX_REASONS:
+            reasons.append("from here there is no way")
+        rank = np.empty(len(kinds), np.int64)
+        rank[order] = np.arange(len(kinds)).clip(max=MAX_REASONS)
+        number[states] = rank[place.ravel()]
+    shown = np.full(cells.n, np.nan)
+    shown[cells.free] = np.where(number >= 0, 0.0, np.nan)
+    return {"reasons": reasons, "cells": cells.choices(number, shown)}
+
+
+def _calls(text: str) -> str:
+    """The calls on the agent as a program."""
+    return f"""agent = skills[{text!r}]
+automaton = agent.automaton
+tables = {{
+    state: agent.table(state) for state in range(automaton.n_states) if automaton.running[state]
+}}
+optimum = agent.plan.product.values[automaton.start]
+print(automaton)
+print(agent.picture())
+"""

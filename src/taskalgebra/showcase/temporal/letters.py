@@ -1,0 +1,77 @@
+"""LetterWorld, planned: one episode in each of many layouts, from the corner, as published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+import taskalgebra as ta
+from taskalgebra.envs.letter_world import FORMULAS, LIMIT
+from taskalgebra.envs.letters import LETTERS as NAMES
+from taskalgebra.envs.letters import SIDE
+from taskalgebra.showcase.temporal.judge import (
+    NONE,
+    Board,
+    Episode,
+    Letters,
+    Reading,
+    fewest,
+    follow,
+    steps_of,
+)
+from taskalgebra.showcase.temporal.published import LETTERS
+from taskalgebra.showcase.temporal.record import PLANNED, Entry, Measured
+from taskalgebra.worlds.grid import Cell
+
+N_LAYOUTS, QUICK = 1_000, 20
+CORNER: Cell = (0, 0)
+ALPHABET: tuple[Letters, ...] = (NONE, *(frozenset([name]) for name in NAMES))
+
+
+def board(layout: list[int]) -> Board:
+    """A layout as the judge sees it: `[49]`, 0 for a free cell, 1 for a, 2 for b."""
+
+    @cache
+    def moves(cell: Cell) -> list[tuple[Cell, Letters]]:
+        row, column = cell
+        found = []
+        for down, right in ((-1, 0), (0, 1), (1, 0), (0, -1)):
+            there = (row + down) % SIDE, (column + right) % SIDE
+            found.append((there, ALPHABET[layout[there[0] * SIDE + there[1]]]))
+        return found
+
+    return Board(moves, ALPHABET)
+
+
+def planned(quick: bool) -> Iterator[Measured]:
+    """Solve every layout, and play the five tasks once in each."""
+    n_layouts = QUICK if quick else N_LAYOUTS
+    taken = {name: np.zeros(n_layouts) for name in FORMULAS}
+    least = {name: np.zeros(n_layouts) for name in FORMULAS}
+    tasks = {name: Reading.of(formula, ALPHABET) for name, formula in FORMULAS.items()}
+    for seed in range(n_layouts):
+        world = ta.LetterWorld(seed)
+        skills, judged = ta.solve(world), board(world.letters.tolist())
+        start = world.space.mdp.starts.tolist()
+        for name, formula in FORMULAS.items():
+            episode = Episode(judged, tasks[name], CORNER)
+            follow(skills[formula], world, start, [episode], LIMIT)
+            taken[name][seed] = steps_of([episode])[0]
+            least[name][seed] = fewest(judged, tasks[name], CORNER)
+    for name, formula in FORMULAS.items():
+        yield Measured.of(
+            taken[name], least[name], world=LETTERS, task=name, formula=formula, values=PLANNED
+        )
+
+
+ENTRIES = (
+    Entry(
+        "letter-world-planned",
+        "LetterWorld, planned",
+        PLANNED,
+        planned,
+        f"success 1 and the fewest steps in {N_LAYOUTS:,} layouts",
+    ),
+)

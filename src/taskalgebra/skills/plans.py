@@ -1,0 +1,291 @@
+"""From a formula over time to what an agent needs to act for it.
+
+A formula is composed from the returns to goals (`planning.temporal`).  Where that is not the
+optimum, and the world is finite and its values are exact, the product of the world and the
+automaton is planned instead (`planning.product`).  The certificate of a plan says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.evaluation.temporal import arrivals
+from taskalgebra.logic.automaton import automaton
+from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.formulas import parse
+from taskalgebra.logic.text import ExpressionError
+from taskalgebra.planning.feasible import never
+from taskalgebra.planning.layouts import LayoutPolicy, Standing
+from taskalgebra.planning.product import Product, product
+from taskalgebra.planning.temporal import (
+    ComposedPolicy,
+    EstimatedPolicy,
+    FormulaPolicy,
+    Labelled,
+    PlannedPolicy,
+    dearest,
+    goal_rewards,
+    values_to_come,
+)
+from taskalgebra.theory.certificate import Certificate
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.findings import Finding
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
+from taskalgebra.theory.reach import Reach, ReachQ
+from taskalgebra.theory.tasks import Task, TaskSpace
+
+SURVEYED = 8
+"""Copies of an open world that are played to see what goals look like."""
+
+
+def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Expression:
+    """A formula over base tasks; over time it may name goals too.
+
+    Raises:
+        ExpressionError: the text is not a formula, or names something else.
+    """
+    try:
+        return parse(text, tasks)
+    except ExpressionError:
+        if not parse(text).temporal:  # the first mistake is told as it is
+            raise
+    return parse(text, [*tasks, *goals])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """What all formulas of some skills share: the returns to goals, and those between goals."""
+
+    reach: Reach
+    between: Array | None  # [G, G], G(g:g') from where an episode goes on after g
+    standing: Standing | None = None  # what is seen there, where every episode has its layout
+    entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
+
+    @classmethod
+    def of(cls, family: Family, env: GoalEnv | None) -> Ways:
+        """Read the returns between goals off the values, where episodes go on."""
+        reach, space = family.to_goals(), family.space
+        if env is not None and type(env).standing_in is not GoalEnv.standing_in:
+            return cls(reach, None, env.standing_in, _entry(env))
+        standing = _standing(space, env)
+        if standing is None:
+            assert env is not None
+            between = _surveyed(family, reach, env)
+        else:
+            between = np.asarray(reach.returns(standing), np.float64).max(axis=2)
+        if not (space.finite and (space.mdp.step_reward > 0).any()):
+            between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
+        return cls(reach, between, entry=_entry(env))
+
+
+def _entry(env: GoalEnv | None) -> Array | None:
+    """[G], what entering a goal pays, where the returns to goals leave that out."""
+    if env is None or not env.entry_reward:
+        return None
+    return np.full(env.space.n_goals, float(env.entry_reward))
+
+
+def _standing(space: TaskSpace, env: GoalEnv | None) -> Any:
+    """What is seen where an episode goes on after each goal; None if that is to be found out."""
+    if space.finite:
+        return space.mdp.after_goals.astype(np.int64)
+    if env is None:
+        raise ValueError(
+            "tasks with time need to know what is seen on goals, and these skills have no "
+            "environment to look; give one: load(path, env=...)"
+        )
+    return env.standing()
+
+
+def _surveyed(family: Family, reach: Reach, env: GoalEnv) -> Array:
+    """[G, G], the mean returns between goals, from where episodes towards each goal arrive."""
+    space = family.space
+    limit = env.max_episode_steps or MAX_EPISODE_STEPS
+    seen: list[list[Any]] = [[] for _ in range(space.n_goals)]
+    for g in np.flatnonzero(space.wantable).tolist():
+        task = space.from_desired(np.arange(space.n_goals) == g)
+        policy = family.policy(ReachQ(reach, task.goal_reward, family.bounds))
+        copies = env.vector(SURVEYED, task=task, max_episode_steps=limit)
+        try:
+            found = arrivals(
+                copies, policy, space.n_goals, enough=2 * SURVEYED, max_steps=3 * limit
+            )
+        finally:
+            copies.close()
+        for here, more in zip(seen, found, strict=True):
+            here.extend(more[: 4 * SURVEYED])
+    between = np.full((space.n_goals, space.n_goals), -np.inf)
+    for g, observations in enumerate(seen):
+        if observations:
+            returns = np.asarray(reach.returns(np.stack(observations)), np.float64)
+            between[g] = typical(returns.max(axis=2))
+    return between
+
+
+def typical(returns: Array) -> Array:
+    """[G], the mean of N returns to each goal, `[N, G]`, over those that know a way.
+
+    It is −∞ unless most of them do.
+    """
+    known = returns > -np.inf
+    total = np.where(known, returns, 0.0).sum(axis=0)
+    mean = total / np.maximum(known.sum(axis=0), 1)
+    return np.where(2 * known.sum(axis=0) > len(returns), mean, -np.inf)
+
+
+def labelled(formula: Expression, tasks: Mapping[str, Task], space: TaskSpace) -> Labelled:
+    """The automaton of a formula over base tasks and goals, and what it reads on each goal."""
+    truth = {}
+    for name in formula.names:
+        if name in tasks:
+            truth[name] = tasks[name].desired
+        else:
+            truth[name] = np.arange(space.n_goals) == space.world.goal_index(name)
+    sets = [frozenset(n for n in truth if truth[n][g]) for g in range(space.n_goals)]
+    found = automaton(formula, sets)
+    return Labelled(found, np.array([found.letter(each) for each in sets], np.int64))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that an agent needs to act for a formula; agents share it, but not their memory."""
+
+    labelled: Labelled
+    certificate: Certificate
+    ways: Ways
+    success: float
+    family: Family
+    rewards: Array | None = None  # [U, G], what goals pay, if composed for one layout
+    table: LongArray | None = None  # [U, S], the actions of a plan on the product
+    toll: Array | None = None  # [G], what goals cost that are to be avoided, if possible
+
+    def policy(self) -> FormulaPolicy:
+        """A policy with a memory of its own."""
+        if self.table is not None:
+            return PlannedPolicy(self.labelled, self.table, self.product.values)
+        if self.rewards is not None:
+            finite = self.family.space.finite
+            kind = ComposedPolicy if finite else EstimatedPolicy
+            return kind(self.labelled, self.family, self.ways.reach, self.rewards)
+        scale = self.family.space.reward_scale
+        ways = self.ways
+        assert ways.standing is not None
+        return LayoutPolicy(
+            self.labelled, ways.reach, ways.standing, self.success, scale, ways.entry
+        )
+
+    @cached_property
+    def product(self) -> Product:
+        """The product with the world, which must be finite."""
+        return product(self.family.space, self.labelled, self.toll)
+
+
+def planned(
+    formula: Expression,
+    tasks: Mapping[str, Task],
+    family: Family,
+    ways: Ways,
+    found: Labelled | None = None,
+) -> Plan:
+    """How to act for a formula.
+
+    Args:
+        formula: over base tasks and goals.
+        tasks: the base tasks by name.
+        family: their values.
+        ways: the returns between goals.
+        found: the automaton of the formula, where it is made already.
+
+    Raises:
+        ExpressionError: the automaton is too large.
+        ValueError: the formula cannot be satisfied, or not with these values.
+    """
+    space = family.space
+    found = labelled(formula, tasks, space) if found is None else found
+    if not found.automaton.satisfiable:
+        raise ValueError(never(formula, found, space.goal_names))
+    success = float(space.r_universal.max())
+    findings = _findings(found, family)
+    composable = all(finding.holds for finding in findings if finding.name != "exact values")
+    if composable or not (space.finite and family.error_bound is not None):
+        if not found.automaton.stutters:
+            raise ValueError(
+                f"{formula} counts steps that enter no goal, and learned values compose only from "
+                f"goal to goal; write F, U or X F for what comes later, or plan it: solve(world)"
+            )
+        certificate = Certificate(tuple(findings), "composed from the returns to goals")
+        if ways.between is None:
+            return Plan(found, certificate, ways, success, family)
+        to_come = values_to_come(ways.between, found, success, ways.entry)
+        rewards = goal_rewards(to_come, found, ways.entry)
+        return Plan(found, certificate, ways, success, family, rewards)
+    certificate = Certificate((), "planned on the product of the world and the automaton")
+    plan = Plan(found, certificate, ways, success, family)
+    return replace(plan, table=plan.product.actions())
+
+
+def sparing(
+    formula: Expression, avoided: BoolArray, tasks: Mapping[str, Task], family: Family, ways: Ways
+) -> Plan:
+    """How to act for F of a Boolean formula with the fewest violations, and then the fewest steps.
+
+    Entering an avoided goal costs more than any way, so that W is lexicographic.
+    """
+    found = labelled(formula, tasks, family.space)
+    if not found.automaton.satisfiable:
+        raise ValueError(never(formula, found, family.space.goal_names))
+    if ways.between is None:
+        raise TypeError("violations are counted in worlds whose layout does not change")
+    ahead = 0.0
+    if family.space.finite:
+        mdp = family.space.mdp
+        ahead = float(mdp.step_reward.min()) * mdp.n_states
+    toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
+    paid = toll if ways.entry is None else toll + ways.entry
+    success = float(family.space.r_universal.max())
+    rewards = goal_rewards(values_to_come(ways.between, found, success, paid), found, paid)
+    certificate = Certificate(
+        tuple(_findings(found, family)),
+        "composed from the returns to goals: fewest violations, then fewest steps",
+    )
+    return Plan(found, certificate, ways, success, family, rewards, toll=toll)
+
+
+def _findings(found: Labelled, family: Family) -> list[Finding]:
+    """What the composition needs to be optimal."""
+    space = family.space
+    where = "Assumption 1"
+    if space.finite:
+        one = space.mdp.deterministic
+        detail = "every action has one outcome" if one else "actions have random outcomes"
+        deterministic = Finding("deterministic", where, one, detail)
+    else:
+        deterministic = Finding(
+            "deterministic", where, True, "not known of an open world", examined=False
+        )
+    still = found.automaton.stutters
+    stutters = Finding(
+        "steps between goals do not count",
+        "planning.temporal",
+        still,
+        "a step that enters no goal leaves the automaton where it is"
+        if still
+        else "a step that enters no goal changes the state of the automaton",
+    )
+    exact = family.error_bound == 0.0
+    values = Finding(
+        "exact values",
+        "Corollary 1",
+        True,
+        "the returns to goals were planned" if exact else "the returns to goals are estimates",
+        examined=exact,
+    )
+    return [deterministic, stutters, values]

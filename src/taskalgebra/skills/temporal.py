@@ -1,0 +1,359 @@
+"""Agents for tasks with time: "coffee, then the office, never a decoration".
+
+    agent = skills["F(coffee & F office) & G !decoration"]
+
+Nothing is learned or planned for the formula but a small graph (`skills.plans`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from operator import and_, invert, or_, xor
+from typing import Any, Protocol, final
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taskalgebra.arrays import Array, LongArray
+from taskalgebra.drawing.terminal import map_of_policy
+from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.evaluation.exact import rollouts
+from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.evaluation.temporal import play_formula, play_real
+from taskalgebra.logic.algebra import BooleanElement
+from taskalgebra.logic.automaton import Automaton
+from taskalgebra.logic.expression import Expression
+from taskalgebra.planning.feasible import from_here
+from taskalgebra.planning.product import TooLargeError
+from taskalgebra.progress import Listener, Meter, require_listener
+from taskalgebra.skills.plans import Plan
+from taskalgebra.theory.certificate import Certificate
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
+from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.validation import checked_seed, count
+
+
+class Source(Protocol):
+    """The skills that an agent comes from."""
+
+    family: Family
+    env: GoalEnv | None
+
+    def __getitem__(self, key: Expression) -> Any:
+        """The agent for an expression."""
+
+
+@final
+@dataclass(frozen=True)
+class Walk:
+    """One episode in a finite world, step by step."""
+
+    states: tuple[int, ...]  # of the world, one more than actions
+    actions: tuple[int, ...]
+    goals: tuple[int, ...]  # that each step entered, −1 for none
+    progress: tuple[int, ...]  # the states of the automaton, one more than actions
+    total: float  # the return
+    satisfied: bool
+
+
+@final
+class TemporalAgent(BooleanElement):
+    """An agent for a formula over time; it keeps the state of the automaton in mind.
+
+    `reset` begins an episode, `act` chooses an action, `observe` is told what the step led to.
+    """
+
+    def __init__(self, skills: Source, formula: Expression, plan: Plan) -> None:
+        """Begin an episode."""
+        self.skills, self.expression, self.plan = skills, formula, plan
+        self.policy = plan.policy()
+
+    @property
+    def automaton(self) -> Automaton:
+        """The formula as an automaton over the labels of this world."""
+        return self.plan.labelled.automaton
+
+    @property
+    def states(self) -> LongArray:
+        """[B], the state of the automaton in each episode of the batch."""
+        return self.policy.states
+
+    def certificate(self) -> Certificate:
+        """Whether the agent is optimal, by which construction, and what speaks against it."""
+        return self.plan.certificate
+
+    def reset(self, begins: ArrayLike = (True,)) -> None:
+        """Episodes begin in these places of a batch."""
+        self.policy.reset(np.asarray(begins, np.bool_))
+
+    def act(self, observations: Any, env: Any = None) -> Any:
+        """The action for one observation, or the actions for a batch, one for each episode."""
+        world = self.skills.env
+        if world is None:
+            return self.policy.act(observations)
+        return world.own_actions(self.policy.act(world.see(observations, env)))
+
+    def observe(self, reached: Any) -> None:
+        """Take note of a step.
+
+        Args:
+            reached: the info of the step, where `info["goal"]` is the goal that it entered; or that
+                number itself, or one for each episode of a batch; −1 for no goal.
+        """
+        n = self.policy.states.size
+        infos = reached if isinstance(reached, Mapping) else {"goal": reached}
+        goals = goals_entered(infos, n, self.skills.family.space.n_goals)
+        self.policy.observe(goals)
+
+    def v(self, observations: ArrayLike) -> Array:
+        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied."""
+        return self.policy.value(np.asarray(observations))
+
+    def violations(self, observations: ArrayLike) -> LongArray:
+        """[B], the fewest violations from there, of an agent that counts them; −1 for no way."""
+        toll = self.plan.toll
+        if toll is None or not toll.any():
+            return np.where(self.v(observations) > -np.inf, 0, -1)
+        v = self.v(observations)
+        found = np.floor((self.plan.success - v) / -float(toll.min()))
+        return np.where(v > -np.inf, found, -1).astype(np.int64)
+
+    def why_not(self, observation: Any) -> str:
+        """Why the formula cannot be satisfied from there, in a sentence; "" if it can."""
+        given = np.asarray(observation)[None]
+        if self.v(given)[0] > -np.inf:
+            return ""
+        space, ways = self.skills.family.space, self.plan.ways
+        if ways.between is None:
+            return "there is no way in this layout"
+        ahead = np.asarray(ways.reach.returns(given)).max(axis=2)[0]
+        place = space.mdp.state_name(int(given[0])) if space.finite else "this observation"
+        return from_here(place, ahead, ways.between, self.plan.labelled, space.goal_names)
+
+    def evaluate(
+        self,
+        episodes: int = 1000,
+        *,
+        seed: int = 0,
+        max_steps: int | None = None,
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """Play episodes from random starts, and compare with the optimum.
+
+        An episode ends at the first step after which the formula is satisfied, or can no longer be.
+        In a finite world the optimum is that of the product with the automaton, and starts from
+        which the formula cannot be satisfied are left out; `note` says how many.  In an open one
+        the agent plays in `skills.env`.
+
+        Args:
+            episodes: how many.
+            seed: equal seeds play equal episodes.
+            max_steps: an episode is cut off after this many steps.
+            listener: receives progress; by default a terminal or the log shows it.
+        """
+        seed = checked_seed(seed)
+        require_listener(listener)
+        with Meter("playing", shown=listener is None) as meter:
+            told = listener or meter
+            if self.skills.family.space.finite and self.plan.toll is None:
+                try:
+                    return self._in_product(episodes, seed, max_steps, told)
+                except TooLargeError:
+                    pass
+            env = self.skills.env
+            if env is None:
+                raise ValueError("these skills have no environment to play in; give one to load")
+            limit = max_steps or env.max_episode_steps or MAX_EPISODE_STEPS
+            copies = env.continuing(min(count(episodes, "episodes"), env.max_copies))
+            try:
+                return play_formula(
+                    copies,
+                    self.plan.policy(),
+                    self.plan.success,
+                    episodes=episodes,
+                    max_steps=limit,
+                    seed=seed,
+                    avoided=None if self.plan.toll is None else self.plan.toll < 0,
+                    listener=told,
+                )
+            finally:
+                copies.close()
+
+    def _in_product(
+        self, episodes: int, seed: int, max_steps: int | None, listener: Listener
+    ) -> Evaluation:
+        pairs = self.plan.product
+        world = pairs.world
+        v_star = pairs.values[self.automaton.start]
+        able = world.starts[v_star[world.starts] > -np.inf]
+        if not able.size:
+            raise ValueError(
+                f"{self.expression} cannot be satisfied from any start: "
+                f"{self.why_not(int(world.starts[0]))}"
+            )
+        policy = self.plan.policy()
+        table = np.zeros((self.automaton.n_states, world.n_states), np.int64)
+        for u in pairs.live:
+            table[u, pairs.states] = policy.in_state(int(u), pairs.states)
+        starts = pairs.number(able, int(self.automaton.start))
+        chosen = np.zeros(pairs.mdp.n_states)
+        chosen[starts] = v_star[able]
+        found = rollouts(
+            pairs.task,
+            pairs.flat(table),
+            chosen,
+            episodes=episodes,
+            rng=np.random.default_rng(seed),
+            max_steps=max_steps,
+            starts=starts.astype(np.int32),
+            listener=listener,
+        )
+        left_out = world.starts.size - able.size
+        # The product pays for success by an action of its own, which is no step of an episode.
+        ended = 1 - found.unfinished / found.episodes
+        note = (
+            f"{left_out} of {world.starts.size} starts are left out: from there the formula cannot "
+            f"be satisfied"
+            if left_out
+            else ""
+        )
+        return replace(found, mean_steps=found.mean_steps - ended, note=note)
+
+    def play(
+        self,
+        env: gym.Env[Any, Any] | None = None,
+        *,
+        episodes: int = 10,
+        seed: int = 0,
+        max_steps: int | None = None,
+    ) -> Evaluation:
+        """Play episodes in a real environment, one that a world was made from.
+
+        An episode ends when the formula is satisfied or violated, or when the environment ends it.
+        Returns are what the environment itself pays.
+
+        Args:
+            env: the environment, with any wrappers; it is not closed.  By default one is made.
+            episodes: how many.
+            seed: equal seeds play equal episodes; an explored world has seeds of its own.
+            max_steps: an episode is cut off after this many steps.
+        """
+        world = self.skills.env
+        if world is None:
+            raise ValueError("these skills have no environment to play in; give one to load")
+        played = world.make() if env is None else env
+        limit = max_steps or world.max_episode_steps or MAX_EPISODE_STEPS
+        try:
+            return play_real(
+                world,
+                played,
+                self.plan.policy(),
+                episodes=episodes,
+                max_steps=limit,
+                seed=checked_seed(seed),
+            )
+        finally:
+            if env is None:
+                played.close()
+
+    def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
+        """One episode of a finite world from a state, up to its end or the limit."""
+        automaton = self.automaton
+        env = FiniteEnv(self._finite("walk")).continuing(1)
+        env.reset(seed=checked_seed(seed), options={"state": start})
+        policy = self.plan.policy()
+        states, progress, total = [int(start)], [int(automaton.start)], 0.0
+        actions: list[int] = []
+        goals: list[int] = []
+        satisfied = False
+        while len(actions) < max_steps:
+            actions.append(int(policy.actions(np.array(states[-1:]))[0]))
+            after, reward, _, _, infos = env.step(actions[-1:])
+            policy.observe(infos["goal"])
+            goals.append(int(infos["goal"][0]))
+            states.append(int(after[0]))
+            progress.append(int(policy.states[0]))
+            total += float(reward[0])
+            satisfied = bool(automaton.accepting[progress[-1]])
+            if satisfied or automaton.dead[progress[-1]]:
+                break
+        total += self.plan.success * satisfied
+        return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+
+    def table(self, state: int | None = None) -> tuple[Array, LongArray]:
+        """[S] values and [S] actions in a finite world, with the automaton in one state.
+
+        Args:
+            state: of the automaton, by default the first.
+        """
+        mdp = self._finite("table").mdp
+        u = int(self.automaton.start) if state is None else int(state)
+        cells = np.flatnonzero(~mdp.is_goal)
+        values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
+        policy = self.plan.policy()
+        values[cells] = policy.value(cells, u)
+        actions[cells] = policy.in_state(u, cells)
+        return values, actions
+
+    def signs(self, state: int | None = None) -> list[str]:
+        """[G], what entering each goal does with the automaton in one state.
+
+        ◆ leads on, × violates the formula, ◇ changes nothing.
+        """
+        found, automaton = self.plan.labelled, self.automaton
+        u = int(automaton.start) if state is None else int(state)
+        return [
+            "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
+            for v in found.at_goal[u].tolist()
+        ]
+
+    def picture(self, state: int | None = None, *, colour: bool = False) -> str:
+        """Values and actions on the map as text, with the automaton in one state."""
+        values, actions = self.table(state)
+        mdp = self._finite("picture").mdp
+        return map_of_policy(mdp, self.signs(state), values, actions, colour=colour)
+
+    def _finite(self, what: str) -> TaskSpace:
+        space = self.skills.family.space
+        if not space.finite:
+            raise TypeError(
+                f"agent.{what} needs the states of a finite world; this agent acts in an open one: "
+                f"use agent.act(observation) or agent.evaluate()"
+            )
+        return space
+
+    def __and__(self, other: TemporalAgent) -> TemporalAgent:
+        """The agent for both formulas."""
+        return self._apply(and_, other)
+
+    def __or__(self, other: TemporalAgent) -> TemporalAgent:
+        """The agent for either formula."""
+        return self._apply(or_, other)
+
+    def __xor__(self, other: TemporalAgent) -> TemporalAgent:
+        """The agent for exactly one of the formulas."""
+        return self._apply(xor, other)
+
+    def __invert__(self) -> TemporalAgent:
+        """The agent for all other traces."""
+        return self._apply(invert)
+
+    def _apply(self, operation: Callable[..., Any], *others: TemporalAgent) -> TemporalAgent:
+        for other in others:
+            if not isinstance(other, TemporalAgent):
+                raise TypeError(
+                    f"cannot compose an agent for a formula over time with {other!r}; write one "
+                    f"formula: skills[...]"
+                )
+            if other.skills is not self.skills:
+                raise ValueError("these agents come from different skills; compose agents of one")
+        formulas = [agent.expression for agent in (self, *others)]
+        found: TemporalAgent = self.skills[operation(*formulas)]
+        return found
+
+    def __repr__(self) -> str:
+        """The formula, and the size of its automaton."""
+        return f"TemporalAgent({str(self.expression)!r}, {self.automaton.n_states} states)"

@@ -1,0 +1,27 @@
+"""What is known of how good an agent is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from taskalgebra.theory.findings import Findings
+
+
+@final
+@dataclass(frozen=True)
+class Certificate(Findings):
+    """What is known of how good an agent is: its assumptions, and whether they hold."""
+
+    method: str = ""
+    """How its values were found, in words."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the agent is known to be optimal."""
+        return self.holds and all(finding.examined for finding in self.findings)
+
+    def __str__(self) -> str:
+        """The verdict, then a line per assumption."""
+        verdict = "optimal" if self.optimal else "not known to be optimal"
+        return "\n".join([f"{verdict}: {self.method}", *(f"  {each}" for each in self.findings)])
