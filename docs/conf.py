@@ -46,8 +46,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!taskalgebra\.).*"),  # other projects are not linked to
     (
         "py:.*",
-        r"taskalgebra\..*\.(ContinuingVectorEnv|FiniteVectorEnv|FlatReach|FlatVectorEnv|Games|Goal"
-        r"|PaysTask|Predecessors|Sight|T|VectorBoxman|VectorLetters)",
+        r"taskalgebra\..*\.(ContinuingBoxman|ContinuingVectorEnv|FiniteVectorEnv|FlatReach"
+        r"|FlatVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T|VectorBoxman|VectorLetters)",
     ),  # inner types
 ]
 
