@@ -1,4 +1,4 @@
-"""Should boolean.py or dd carry part of the expressions?  Measured answers, one per line.
+"""Should boolean.py or dd carry part of the expressions?  How quick are automata?  One per line.
 
 A ratio is their time over ours, so 1 means as fast.
 
@@ -14,6 +14,7 @@ import numpy as np
 from dd import autoref
 
 from report import Report, best_time
+from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import from_truth_table, parse
 from taskalgebra.logic.sum_of_products import shortest_cover
@@ -125,6 +126,25 @@ def shortest_sums(report: Report) -> None:
     report.at_most("shortest sum, 2 to 4 of 6 names", hard, 3, "s")
 
 
+LONG = (
+    "(F (m & X (F (o & X (~m U (~tm & m & X (F (c & X (~o U (~to & o & X (F (A & X (F (B & X "
+    "(F (C & X (F (D & X (F A))))))))))))))))))) & (G ~d)"
+)
+"""The longest published task of the office world (Skill Machines)."""
+
+
+def automata(report: Report) -> None:
+    """From the text of a temporal formula to its automaton."""
+    office = [{"m", "tm"}, {"m"}, {"o", "to"}, {"o"}, *({name} for name in "cdABCD")]
+    seconds = best_time(lambda: automaton(LONG, office))
+    report.at_most("automaton of a published task of 12 states", 1e3 * seconds, 100, "ms")
+    report.exactly("its states", automaton(LONG, office).n_states, 12)
+    goals = [f"g{i}" for i in range(10)]
+    patrol = " & ".join(f"F {goal}" for goal in goals)
+    seconds = best_time(lambda: automaton(patrol, [{goal} for goal in goals]))
+    report.at_most("automaton of ten goals in any order, 1,024 states", 1e3 * seconds, 1_000, "ms")
+
+
 def literals(text: str) -> int:
     """How many names are written."""
     return sum(character.isalpha() for character in text)
@@ -136,6 +156,7 @@ def main() -> None:
     reading(report)
     equality_by_meaning(report)
     shortest_sums(report)
+    automata(report)
     report.finish()
 
 

@@ -23,7 +23,7 @@ _LOOP = 26.0  # above a state
 _STUB = 22.0  # from a state down to the sign of a dead one
 _CROSS = 5.0
 _MARGIN = 12.0
-_MOST_COLUMNS, _MOST_LINES = 30, 4
+_MOST_COLUMNS, _MOST_LINES = 38, 5
 
 _STYLE = """
 .automaton{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
