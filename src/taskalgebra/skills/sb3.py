@@ -61,6 +61,9 @@ def from_sb3(
     the critic knows.  r_U exceeds r_∅ by twice what critics can differ by, so that any wanted goal
     is worth the way.
 
+    With continuous actions, the policy's own action towards a goal counts as the best one, so that
+    an agent with one wanted goal is the policy that is told this goal.
+
     An episode ends in the first goal reached, wanted or not.  The critic of a goal does not know
     of that: it goes straight through the others, unless `avoid` is given.
 
