@@ -334,9 +334,11 @@ class Trainer:
             return
         if self.n_updates == 1:
             self.kept.load_state_dict(self.network.state_dict())
-        mean, now = list(self.kept.parameters()), list(self.network.parameters())
+        rate = 1.0 / (1.0 + self.settings.averaging * self.n_updates)
         with torch.no_grad():
-            torch._foreach_lerp_(mean, now, 1.0 / (1.0 + self.settings.averaging * self.n_updates))
+            torch._foreach_lerp_(
+                list(self.kept.parameters()), list(self.network.parameters()), rate
+            )
             for old, new in zip(self.kept.buffers(), self.network.buffers(), strict=True):
                 old.copy_(new)
 
