@@ -279,6 +279,23 @@ def test_averaged_weights_are_scored_and_kept():
     assert digest(weights_of(run.family(best=True).reaches[0].network)) == average
 
 
+def test_scoring_has_the_threads_of_the_settings():
+    used = []
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        training.train(
+            (world := corridor_world(max_episode_steps=20)),
+            world.tasks,
+            networks.vector,
+            short(threads=1),
+            score=lambda family: float(used.append(torch.get_num_threads()) or 0.0),
+        )
+        assert set(used) == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_scoring_takes_at_most_its_share_of_the_steps(monkeypatch):
     played = []
 

@@ -26,6 +26,7 @@ from taskalgebra.learning.deep.dqn import Goals, Trainer
 from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
 from taskalgebra.learning.deep.networks import Network, suited_to
 from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
+from taskalgebra.learning.deep.threads import threads
 from taskalgebra.learning.deep.uvfa import UVFA
 from taskalgebra.learning.probe import largest_number
 from taskalgebra.progress import Event, Listener, StopLearning, silent
@@ -207,7 +208,8 @@ class Training:
             trainer.finished or score.due(trainer.n_steps, len(self.progress.scores))
         ):
             return None
-        points = score(self.family(best=False))
+        with threads(self.settings.threads):
+            points = score(self.family(best=False))
         if not math.isfinite(points):
             raise ValueError(f"the score of a network is {points}, expected a finite number")
         self.progress.add(trainer.n_updates, points, weights_of(trainer.kept))
