@@ -90,6 +90,23 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
         self.render_mode = self._checked_render_mode(render_mode)
         self.task = TRUE if task is None else task
 
+    def resuming(self) -> FiniteEnv:
+        """This world itself, if episodes start wherever they go on after goals.
+
+        Raises:
+            ValueError: they do not, so that the way from one goal to another would not be learned.
+        """
+        mdp = self.space.mdp
+        if mdp.resumes is None:
+            raise ValueError("this world does not say where episodes go on after goals")
+        missing = np.setdiff1d(mdp.resumes, mdp.starts)
+        if missing.size:
+            raise ValueError(
+                f"no episode starts in {mdp.state_name(int(missing[0]))}, where episodes go on "
+                f"after a goal; add such states to the starts of the world"
+            )
+        return self
+
     def _checked_render_mode(self, mode: str | None) -> str | None:
         one_of(mode, (None, *RENDER_MODES), "render_mode")
         if self.space.mdp.cells is None:

@@ -37,6 +37,7 @@ class Rules:
     step_reward: float | None = None  # of every action; None: what the environment pays
     elsewhere: int | None = None  # the goal that stands for ends without a label
     ends: bool = True  # whether a goal ends an episode
+    resumes: float = 0.0  # how often the next episode begins where one entered a goal
 
     @property
     def action_space(self) -> gym.Space[Any] | None:
@@ -81,11 +82,26 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         self.rules = rules
         self.observation_space = rules.view.space
         self.action_space = rules.action_space or env.action_space
+        self._chance = np.random.default_rng()
+        self._on_goal: Any = None  # what is seen in a goal from which the environment goes on
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode."""
+        """Start an episode; after one that ended in a goal, it may go on from there.
+
+        With a seed it may do so only if it is told, by `options["resume"]`, so that seeds begin
+        episodes that do not depend on those before.
+        """
+        on_goal, self._on_goal = self._on_goal, None
+        if seed is not None:
+            self._chance = np.random.default_rng(seed)
+        told = options is not None and "resume" in options
+        free = told or (seed is None and options is None)
+        if free and on_goal is not None and self._chance.random() < self.rules.resumes:
+            return on_goal, {"goal": NO_GOAL}
+        if told:
+            options = {name: option for name, option in options.items() if name != "resume"} or None
         observation, info = self.env.reset(seed=seed, options=options)
         return self._seen(observation), {**info, "goal": NO_GOAL}
 
@@ -101,10 +117,12 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         reached = goal != NO_GOAL
         reward = paid if rules.step_reward is None else rules.step_reward
         over = bool(truncated) and not reached
+        ended = bool(terminated) and not rules.goes_on(observation)
+        seen = self._seen(observation)
+        self._on_goal = seen if reached and not ended and not truncated else None
         if not rules.ends:
-            reached = bool(terminated) and not rules.goes_on(observation)
-            over = bool(truncated)
-        return self._seen(observation), reward, reached, over, {**info, "goal": goal}
+            reached, over = ended, bool(truncated)
+        return seen, reward, reached, over, {**info, "goal": goal}
 
     def _seen(self, observation: Any) -> Any:
         return self.rules.view(observation, self.env.unwrapped)

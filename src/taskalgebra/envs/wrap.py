@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -46,6 +47,8 @@ from taskalgebra.validation import count, finite, listed, takes
 from taskalgebra.worlds.finite import NO_GOAL
 
 AS_OBSERVED = "observation"
+RESUMED = 0.5
+"""How often an episode of learning begins where the last one entered a goal, if it may."""
 
 
 def wrap(
@@ -187,11 +190,7 @@ class Wrapped(OpenEnv):
 
     def continuing(self, num_envs: int, *, max_episode_steps: int | None = None) -> Copies:
         """N copies whose episodes outlive goals; they end where the environment itself ends."""
-        if self._origin.many:
-            raise TypeError(
-                "a vector environment begins anew where it ends; give a function that makes one "
-                "environment: wrap(make_one, ...)"
-            )
+        self._require_one("continuing(n)")
         rules = replace(self.rules, ends=False)
 
         def one() -> gym.Env[Any, Any]:
@@ -200,6 +199,21 @@ class Wrapped(OpenEnv):
             return env if limit is None else gym.wrappers.TimeLimit(env, limit)
 
         return _vector([one] * count(num_envs, "num_envs"))
+
+    def resuming(self) -> Wrapped:
+        """The same world, with episodes that begin on goals too: see `GoalEnv.resuming`."""
+        self._require_one("continuing=True")
+        found = copy(self)
+        found.rules, found.resumed = replace(self.rules, resumes=RESUMED), True
+        found._make = partial(_labelled, self._origin, found.rules)
+        return found
+
+    def _require_one(self, what: str) -> None:
+        if self._origin.many:
+            raise TypeError(
+                f"a vector environment begins anew where it ends, so that there is no {what}; give "
+                f"a function that makes one environment: wrap(make_one, ...)"
+            )
 
     def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
         """The goal that the label names after a step of the environment itself, or −1."""

@@ -40,6 +40,7 @@ class OneCopy(gym.Env[int, int]):
         if numbering is not None:
             self.observation_space = Discrete(MOST_STATES)  # type: ignore[assignment]
         self._n_goals, self._seed, self._n_episodes = env.space.n_goals, seed, n_episodes
+        self._options = {"resume": True} if env.resumed else None
         self._env = env.vector(1, task=task, max_episode_steps=max_episode_steps)
 
     def reset(
@@ -48,7 +49,9 @@ class OneCopy(gym.Env[int, int]):
         """Start the next episode."""
         of_episode = np.random.SeedSequence([self._seed, self._n_episodes])
         self._n_episodes += 1
-        observations, _ = self._env.reset(seed=int(of_episode.generate_state(1)[0]) >> 1)
+        own = int(of_episode.generate_state(1)[0]) >> 1
+        options = None if self._options is None else dict(self._options)
+        observations, _ = self._env.reset(seed=own, options=options)
         return self._number(observations[0]), {"goal": NO_GOAL}
 
     def _number(self, observation: Any) -> int:

@@ -100,6 +100,12 @@ class QLearning:
         every = [("M_U", space.universal), ("M_∅", space.empty), *tasks.items()]
         tables = []
         if folder is not None:
+            if env.resumed:
+                raise ValueError(
+                    "tables that are learned with continuing=True keep no checkpoints: an episode "
+                    "goes on where the one before ended, and could not be resumed there; leave "
+                    "folder out"
+                )
             checkpoint.claim(folder, CHECKPOINTS)
         for i, (name, task) in enumerate(every):
             path = None if folder is None else folder / f"{i} {quote(name, safe=' ')}.npz"

@@ -27,7 +27,7 @@ from taskalgebra.theory.family import Family, ReachFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import checked_seed, closest, listed, unique_names
+from taskalgebra.validation import checked_seed, closest, flag, listed, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
@@ -102,6 +102,7 @@ def learn(
     learner: Learner | None = None,
     seed: int = 0,
     folder: str | Path | None = None,
+    continuing: bool = False,
     listener: Listener | None = None,
 ) -> Skills:
     """Learn the base tasks by interaction, Algorithm 1, and return them as skills that compose.
@@ -115,6 +116,9 @@ def learn(
         seed: equal seeds learn equal values.
         folder: a directory for checkpoints, new or with those of the same learner, from which
             interrupted learning resumes.
+        continuing: for tasks with time, which go on after goals.  Half of the episodes that follow
+            one that ended in a goal then begin there.  Not needed where episodes start on goals
+            anyway.
         listener: receives progress; by default a terminal or the log shows it.
 
     Raises:
@@ -141,7 +145,7 @@ def learn(
         store.torch_module("safetensors")
     with Meter("learning", shown=listener is None) as meter:
         family = learner.learn(
-            env,
+            env.resuming() if flag(continuing, "continuing") else env,
             base,
             seed=checked_seed(seed),
             folder=None if folder is None else Path(folder),

@@ -71,6 +71,9 @@ class GoalEnv(ABC):
     entry_reward: float = 0.0
     """What a step into a goal pays where episodes outlive goals, if returns to goals leave it out,
     since the pay of the goal takes its place."""
+    resumed: bool = False
+    """Whether episodes also begin where others entered a goal; see `resuming`.  After an episode
+    that ended in a goal, `reset(options={"resume": True})` may then go on from there."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
     goal_features: NDArray[Any] | None = None
@@ -97,6 +100,17 @@ class GoalEnv(ABC):
         raise TypeError(
             f"episodes of {type(self).__name__} end in goals, and tasks with time go on; it has no "
             f"method continuing(num_envs)"
+        )
+
+    def resuming(self) -> GoalEnv:
+        """The same environment, with episodes that also begin where others entered a goal.
+
+        For learning: tasks with time go on from there, and where no episode starts on a goal, the
+        way from one goal to another would never be met.
+        """
+        raise TypeError(
+            f"learn(..., continuing=True) needs an environment that goes on after goals, such as "
+            f"those of taskalgebra.wrap; {type(self).__name__} has no method resuming()"
         )
 
     def standing(self) -> NDArray[Any] | None:
