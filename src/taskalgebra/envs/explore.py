@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import log, sqrt
 from typing import Any, final
 
@@ -24,7 +24,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 
 from taskalgebra.envs.attached import Attached
-from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
 from taskalgebra.envs.labelled import Labelled
 from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.envs.search import Search
@@ -257,13 +257,21 @@ class Explored(FiniteEnv):
     def see(self, observation: Any, env: Any = None) -> Any:
         """The number of a state, from an observation and the environment that it comes from.
 
-        Where observations tell states apart, the environment is not needed.  Where they are no
-        numbers, numbers of states are taken as they are.
+        Where observations tell states apart, the environment is not needed.  Numbers of states, as
+        this world and its copies give them, are taken as they are; if the real environment gives
+        numbers as well, and others, only the environment tells which of the two are meant.
         """
-        if env is not None:
+        if isinstance(env, FiniteEnv | FiniteVectorEnv):
+            return observation
+        if env is not None and not isinstance(env, VectorEnv):
             return self.state_of(env, observation)
         own = self._view.own
         if isinstance(own, Discrete) and self._save in (None, save_number):
+            if env is None and not self._same_numbers:
+                raise ValueError(
+                    "the environment numbers its states in another way than the world that was "
+                    "explored; say where the observation comes from: agent.act(observation, env)"
+                )
             given = np.asarray(observation)
             states = [self._numbered(self._key(int(one))) for one in given.ravel()]
             return np.array(states).reshape(given.shape)
@@ -281,9 +289,15 @@ class Explored(FiniteEnv):
             "agent.act(observation, env), or let the agent play: agent.play(env)"
         )
 
-    def own_actions(self, actions: Any) -> Any:
-        """The environment's own actions, from numbers of actions."""
-        return self.world.own_actions(actions)
+    @cached_property
+    def _same_numbers(self) -> bool:
+        """Whether observations of the real environment are the numbers of states here."""
+        return all(self._key(state) == key for key, state in self._number.items())
+
+    def own_actions(self, actions: Any, env: Any = None) -> Any:
+        """The environment's own actions, from numbers of actions; here these numbers."""
+        here = isinstance(env, FiniteEnv | FiniteVectorEnv)
+        return actions if here else self.world.own_actions(actions)
 
     def make(self, **changes: Any) -> gym.Env[Any, Any]:
         """The environment itself; `changes` are given to Gymnasium."""

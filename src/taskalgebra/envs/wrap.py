@@ -266,7 +266,7 @@ class Wrapped(OpenEnv):
             f"vector environment that they come from: agent.act(observations, env)"
         )
 
-    def own_actions(self, actions: Any) -> Any:
+    def own_actions(self, actions: Any, env: Any = None) -> Any:
         """The environment's own actions, from numbers of actions."""
         hands = self.rules.hands
         if hands.own is None or hands.as_they_are:

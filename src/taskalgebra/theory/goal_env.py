@@ -159,7 +159,7 @@ class GoalEnv(ABC):
         """What values take of the environment's own observation; by default the observation."""
         return observation
 
-    def own_actions(self, actions: Any) -> Any:
+    def own_actions(self, actions: Any, env: Any = None) -> Any:
         """The environment's own actions, from numbers of actions; by default the numbers."""
         return actions
 
