@@ -217,10 +217,7 @@ def planned(
     composable = all(finding.holds for finding in findings if finding.name != "exact values")
     if composable or not (space.finite and family.error_bound is not None):
         if not found.automaton.stutters:
-            raise ValueError(
-                f"{formula} counts steps that enter no goal, and learned values compose only from "
-                f"goal to goal; write F, U or X F for what comes later, or plan it: solve(world)"
-            )
+            raise ValueError(_counts_steps(formula, space))
         certificate = Certificate(tuple(findings), "composed from the returns to goals")
         if ways.between is None:
             return Plan(found, certificate, ways, success, family)
@@ -230,6 +227,18 @@ def planned(
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
     return replace(plan, table=plan.product.actions())
+
+
+def _counts_steps(formula: Expression, space: TaskSpace) -> str:
+    """Why a formula in which every step counts is refused, and what to do about it."""
+    said = f"{formula} counts steps that enter no goal, and "
+    later = "write F, U or X F for what comes later"
+    if space.finite:
+        return f"{said}learned values compose only from goal to goal; {later}, or plan it: solve(world)"
+    return (
+        f"{said}in an open world values compose only from goal to goal; {later}, and say what is to "
+        f"be reached beside what is to be avoided: F a & G !b"
+    )
 
 
 def sparing(

@@ -131,6 +131,8 @@ class TemporalAgent(BooleanElement):
             return "there is no way in this layout"
         ahead = np.asarray(ways.reach.returns(given)).max(axis=2)[0]
         place = space.mdp.state_name(int(given[0])) if space.finite else "this observation"
+        if self.skills.family.error_bound is None and not (ahead > -np.inf).any():
+            return f"from {place} no way to any goal was learned"
         return from_here(place, ahead, ways.between, self.plan.labelled, space.goal_names)
 
     def evaluate(
