@@ -12,7 +12,8 @@ agent: it takes the same actions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, final
 
@@ -21,7 +22,7 @@ import numpy as np
 from taskalgebra import files
 from taskalgebra.arrays import BoolArray
 from taskalgebra.folder import StoreError
-from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.temporal import Eventually, Until
 from taskalgebra.skills import store
@@ -88,9 +89,8 @@ class Skills(Mapping[str, Agent]):
         `~avoid U (task & ~avoid)`.  Other goals may be passed.
         """
         wanted, wrong = (self._boolean(each) for each in (task, avoid))
-        agent = self[Until(~wrong, wanted & ~wrong)]
-        assert isinstance(agent, TemporalAgent)
-        return agent
+        formula = Until(~wrong, wanted & ~wrong)
+        return TemporalAgent(self, formula, self._plan(formula), self._desired(wrong))
 
     def fewest_violations(
         self, task: str | Expression, avoid: str | Expression | None = None
@@ -101,27 +101,58 @@ class Skills(Mapping[str, Agent]):
         task does not want.  With the default, such values compose by min and max.
         """
         wanted = self._boolean(task)
-        wrong = ~wanted if avoid is None else self._boolean(avoid)
-        names = {name: self._desired(name) for name in (*wanted.names, *wrong.names)}
-        every = np.ones(self.space.n_goals, np.bool_)
-        avoided = wrong.evaluate(names, universal=every, empty=~every)
+        if avoid is None:
+            avoided = ~self._desired(wanted)
+        else:
+            avoided = self._desired(self._boolean(avoid))
         formula = Eventually(wanted)
         plan = sparing(formula, avoided, self._named, self.family, self._between)
-        return TemporalAgent(self, formula, plan)
+        return TemporalAgent(self, formula, plan, avoided)
 
     def _boolean(self, key: str | Expression) -> Expression:
-        """A Boolean expression over base tasks and goals."""
-        names = {**self._named, **dict.fromkeys(self.space.goal_names)}
-        found = parse(key, names) if isinstance(key, str) else key
+        """A Boolean expression over base tasks and goals, which is false where no goal is entered.
+
+        `~office` means the goals that are not the office; as part of a formula over time it would
+        also be true at every step that enters no goal.
+        """
+        if not isinstance(key, str | Expression):
+            raise TypeError(f"expected a Boolean expression over tasks and goals, got {key!r}")
+        found = parse(key, [*self._named, *self.space.goal_names]) if isinstance(key, str) else key
         if found.temporal:
             raise ValueError(f"{found} is a formula over time; expected a Boolean expression")
+        if not self._desired(found).any():
+            raise ValueError(
+                f"{found} means none of the goals of this world, which are "
+                f"{listed(self.space.goal_names)}"
+            )
+        nowhere = dict.fromkeys(found.names, np.zeros(1, np.bool_))
+        ones = np.ones(1, np.bool_)
+        if found.evaluate(nowhere, universal=ones, empty=~ones)[0]:
+            found = found & self._any_goal
         return found
 
-    def _desired(self, name: str) -> BoolArray:
-        """[G], the goals that a base task desires, or the goal of this name."""
-        if name in self._named:
-            return self._named[name].desired
-        found: BoolArray = np.arange(self.space.n_goals) == self.space.world.goal_index(name)
+    @cached_property
+    def _any_goal(self) -> Expression:
+        """True in every goal: a few tasks, and goals that these leave out."""
+        missing = np.ones(self.space.n_goals, np.bool_)
+        names = []
+        for name, task in sorted(self._named.items(), key=lambda item: -item[1].desired.sum()):
+            if (task.desired & missing).any():
+                names.append(name)
+                missing &= ~task.desired
+        names += [self.space.goal_names[g] for g in np.flatnonzero(missing)]
+        return reduce(or_, [Name(name) for name in names])
+
+    def _desired(self, expression: Expression) -> BoolArray:
+        """[G], the goals in which a Boolean expression over base tasks and goals is true."""
+        every = np.ones(self.space.n_goals, np.bool_)
+        names = {
+            name: self._named[name].desired
+            if name in self._named
+            else np.arange(self.space.n_goals) == self.space.world.goal_index(name)
+            for name in expression.names
+        }
+        found: BoolArray = expression.evaluate(names, universal=every, empty=~every)
         return found
 
     @property

@@ -16,7 +16,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import Array, LongArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import map_of_policy
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
@@ -26,7 +26,9 @@ from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.feasible import from_here
+from taskalgebra.planning.layouts import LayoutPolicy
 from taskalgebra.planning.product import TooLargeError
+from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
 from taskalgebra.theory.certificate import Certificate
@@ -66,9 +68,11 @@ class TemporalAgent(BooleanElement):
     `reset` begins an episode, `act` chooses an action, `observe` is told what the step led to.
     """
 
-    def __init__(self, skills: Source, formula: Expression, plan: Plan) -> None:
-        """Begin an episode."""
-        self.skills, self.expression, self.plan = skills, formula, plan
+    def __init__(
+        self, skills: Source, formula: Expression, plan: Plan, avoided: BoolArray | None = None
+    ) -> None:
+        """Begin an episode; `avoided`, `[G]`, are goals that count as violations."""
+        self.skills, self.expression, self.plan, self.avoided = skills, formula, plan, avoided
         self.policy = plan.policy()
 
     @property
@@ -114,12 +118,14 @@ class TemporalAgent(BooleanElement):
 
     def violations(self, observations: ArrayLike) -> LongArray:
         """[B], the fewest violations from there, of an agent that counts them; −1 for no way."""
+        given = np.asarray(observations)
+        if isinstance(self.policy, LayoutPolicy):
+            return self.policy.violations(given)
         toll = self.plan.toll
-        if toll is None or not toll.any():
-            return np.where(self.v(observations) > -np.inf, 0, -1)
-        v = self.v(observations)
-        found = np.floor((self.plan.success - v) / -float(toll.min()))
-        return np.where(v > -np.inf, found, -1).astype(np.int64)
+        cost = 0.0 if toll is None else -float(toll.min(initial=0.0))
+        return violations_in(
+            self.plan.success - self.v(given), cost, self.skills.family.space.n_goals
+        )
 
     def why_not(self, observation: Any) -> str:
         """Why the formula cannot be satisfied from there, in a sentence; "" if it can."""
@@ -127,13 +133,15 @@ class TemporalAgent(BooleanElement):
         if self.v(given)[0] > -np.inf:
             return ""
         space, ways = self.skills.family.space, self.plan.ways
-        if ways.between is None:
-            return "there is no way in this layout"
+        between = ways.between
+        if isinstance(self.policy, LayoutPolicy):
+            between = self.policy.between(given)[0]
+        assert between is not None
         ahead = np.asarray(ways.reach.returns(given)).max(axis=2)[0]
         place = space.mdp.state_name(int(given[0])) if space.finite else "this observation"
         if self.skills.family.error_bound is None and not (ahead > -np.inf).any():
             return f"from {place} no way to any goal was learned"
-        return from_here(place, ahead, ways.between, self.plan.labelled, space.goal_names)
+        return from_here(place, ahead, between, self.plan.labelled, space.goal_names)
 
     def evaluate(
         self,
@@ -178,7 +186,7 @@ class TemporalAgent(BooleanElement):
                     episodes=episodes,
                     max_steps=limit,
                     seed=seed,
-                    avoided=None if self.plan.toll is None else self.plan.toll < 0,
+                    avoided=self.avoided,
                     listener=told,
                 )
             finally:
@@ -222,7 +230,8 @@ class TemporalAgent(BooleanElement):
             if left_out
             else ""
         )
-        return replace(found, mean_steps=found.mean_steps - ended, note=note)
+        wrong = 0.0 if self.avoided is None else max(0.0, ended - found.success_rate)
+        return replace(found, mean_steps=found.mean_steps - ended, note=note, violations=wrong)
 
     def play(
         self,
