@@ -39,6 +39,7 @@ from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.reach import Reach, ReachQ
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.table_reach import TableReach
+from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -318,13 +319,13 @@ class PlannedPolicy(FormulaPolicy):
 
     def in_state(self, u: int, observations: NDArray[Any]) -> NDArray[Any]:
         """A row of the table."""
-        found: LongArray = self.table[u, np.asarray(observations)]
+        found: LongArray = self.table[u, as_states(observations, self.table.shape[1])]
         return found
 
     def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
         """Looked up."""
         state = self.labelled.automaton.start if u is None else u
-        found: Array = self.values[state, observations]
+        found: Array = self.values[state, as_states(observations, self.table.shape[1])]
         return found
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, final
+from typing import Any, final, overload
 
 import numpy as np
 
@@ -42,7 +42,7 @@ KEPT = 64
 
 
 @final
-class Skills(Mapping[str, Agent]):
+class Skills(Mapping[str, Agent | TemporalAgent]):
     """Extended value functions of some base tasks; `skills[expression]` is an agent.
 
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
@@ -70,7 +70,13 @@ class Skills(Mapping[str, Agent]):
         """The base tasks by name: a copy, so that the skills keep theirs."""
         return dict(self._tasks)
 
-    def __getitem__(self, key: str | Expression | Task) -> Any:
+    @overload
+    def __getitem__(self, key: Task) -> Agent: ...
+
+    @overload
+    def __getitem__(self, key: str | Expression) -> Agent | TemporalAgent: ...
+
+    def __getitem__(self, key: str | Expression | Task) -> Agent | TemporalAgent:
         """The agent for an expression over the base tasks, or for a task they can express.
 
         It is an `Agent`, and a `TemporalAgent` for a formula over time, whose names may also be
@@ -81,6 +87,34 @@ class Skills(Mapping[str, Agent]):
             return TemporalAgent(self, expression, self._plan(expression))
         values = compose_values(expression, self._values, self.family.bounds)
         return Agent(self, expression, self.task_of(expression), values)
+
+    def for_task(self, key: str | Expression | Task) -> Agent:
+        """`skills[key]` for a Boolean expression or a task, of which type checkers know the type.
+
+        Raises:
+            ValueError: it is a formula over time.
+        """
+        found = self[self._expression(key)]
+        if not isinstance(found, Agent):
+            raise ValueError(
+                f"{found.expression} is a formula over time; ask for it with "
+                f"skills.for_formula(...) or skills[...]"
+            )
+        return found
+
+    def for_formula(self, key: str | Expression) -> TemporalAgent:
+        """`skills[key]` for a formula over time, of which type checkers know the type.
+
+        Raises:
+            ValueError: it is a Boolean expression.
+        """
+        found = self[key]
+        if not isinstance(found, TemporalAgent):
+            raise ValueError(
+                f"{found.expression} is no formula over time; write F({found.expression}) to reach "
+                f"it some time, or skills[...] for the task that ends with the first goal"
+            )
+        return found
 
     def avoiding(self, task: str | Expression, avoid: str | Expression) -> TemporalAgent:
         """The agent that ends in a task and never enters a goal that is to be avoided.
@@ -191,7 +225,7 @@ class Skills(Mapping[str, Agent]):
         """How many different tasks the base tasks can express and solve."""
         if self.can_negate:
             return n_expressible(self._tasks, self._met)
-        found = [self[each].task for each in all_functions(list(self._tasks)) if each in self]
+        found = [self.task_of(each) for each in all_functions(list(self._tasks)) if each in self]
         return len({task.goal_reward.tobytes() for task in found})
 
     @property

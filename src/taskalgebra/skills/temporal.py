@@ -14,7 +14,7 @@ from typing import Any, Protocol, final
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import map_of_policy
@@ -91,7 +91,12 @@ class TemporalAgent(BooleanElement):
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
         """Episodes begin in these places of a batch."""
-        self.policy.reset(np.asarray(begins, np.bool_))
+        given = np.atleast_1d(np.asarray(begins))
+        if given.ndim != 1 or not given.size or not np.isin(given, (0, 1)).all():
+            raise ValueError(
+                f"begins is {begins!r}, expected one truth value for each episode of the batch"
+            )
+        self.policy.reset(given.astype(np.bool_))
 
     def act(self, observations: Any, env: Any = None) -> Any:
         """The action for one observation, or the actions for a batch, one for each episode."""
@@ -113,24 +118,42 @@ class TemporalAgent(BooleanElement):
         self.policy.observe(goals)
 
     def v(self, observations: ArrayLike) -> Array:
-        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied."""
-        return self.policy.value(np.asarray(observations))
+        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied.
+
+        Of one observation it is one number.
+        """
+        given, one = self._batch(observations)
+        values = self.policy.value(given)
+        return values[0] if one else values  # type: ignore[no-any-return]
+
+    def _batch(self, observations: ArrayLike) -> tuple[NDArray[Any], bool]:
+        """A batch of observations, and whether only one was given."""
+        given, n = np.asarray(observations), self.policy.observation_ndim
+        if given.ndim not in (n, n + 1) or not given.size:
+            raise ValueError(
+                f"observations have shape {given.shape}, expected one observation, which has {n} "
+                f"axes here, or a batch of at least one"
+            )
+        return (given[None], True) if given.ndim == n else (given, False)
 
     def violations(self, observations: ArrayLike) -> LongArray:
         """[B], the fewest violations from there, of an agent that counts them; −1 for no way."""
-        given = np.asarray(observations)
+        given, one = self._batch(observations)
         if isinstance(self.policy, LayoutPolicy):
-            return self.policy.violations(given)
-        toll = self.plan.toll
-        cost = 0.0 if toll is None else -float(toll.min(initial=0.0))
-        return violations_in(
-            self.plan.success - self.v(given), cost, self.skills.family.space.n_goals
-        )
+            found = self.policy.violations(given)
+        else:
+            toll = self.plan.toll
+            cost = 0.0 if toll is None else -float(toll.min(initial=0.0))
+            lost = self.plan.success - self.policy.value(given)
+            found = violations_in(lost, cost, self.skills.family.space.n_goals)
+        return found[0] if one else found  # type: ignore[no-any-return]
 
     def why_not(self, observation: Any) -> str:
         """Why the formula cannot be satisfied from there, in a sentence; "" if it can."""
-        given = np.asarray(observation)[None]
-        if self.v(given)[0] > -np.inf:
+        given, _ = self._batch(observation)
+        if len(given) != 1:
+            raise ValueError(f"why_not takes one observation, got {len(given)}")
+        if self.policy.value(given)[0] > -np.inf:
             return ""
         space, ways = self.skills.family.space, self.plan.ways
         between = ways.between
@@ -173,10 +196,12 @@ class TemporalAgent(BooleanElement):
                     return self._in_product(episodes, seed, max_steps, told)
                 except TooLargeError:
                     pass
-            env = self.skills.env
+            env, space = self.skills.env, self.skills.family.space
+            if env is None and space.finite:
+                env = FiniteEnv(space)
             if env is None:
                 raise ValueError("these skills have no environment to play in; give one to load")
-            limit = max_steps or env.max_episode_steps or MAX_EPISODE_STEPS
+            limit = self._limit(max_steps, env)
             copies = env.continuing(min(count(episodes, "episodes"), env.max_copies))
             try:
                 return play_formula(
@@ -256,7 +281,7 @@ class TemporalAgent(BooleanElement):
         if world is None:
             raise ValueError("these skills have no environment to play in; give one to load")
         played = world.make() if env is None else env
-        limit = max_steps or world.max_episode_steps or MAX_EPISODE_STEPS
+        limit = self._limit(max_steps, world)
         try:
             return play_real(
                 world,
@@ -270,10 +295,19 @@ class TemporalAgent(BooleanElement):
             if env is None:
                 played.close()
 
+    @staticmethod
+    def _limit(max_steps: int | None, env: GoalEnv) -> int:
+        if max_steps is None:
+            return env.max_episode_steps or MAX_EPISODE_STEPS
+        return count(max_steps, "max_steps")
+
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""
         automaton = self.automaton
-        env = FiniteEnv(self._finite("walk")).continuing(1)
+        space = self._finite("walk")
+        start = count(start, "start", least=0, most=space.mdp.n_states - 1)
+        max_steps = count(max_steps, "max_steps")
+        env = FiniteEnv(space).continuing(1)
         env.reset(seed=checked_seed(seed), options={"state": start})
         policy = self.plan.policy()
         states, progress, total = [int(start)], [int(automaton.start)], 0.0
@@ -301,7 +335,7 @@ class TemporalAgent(BooleanElement):
             state: of the automaton, by default the first.
         """
         mdp = self._finite("table").mdp
-        u = int(self.automaton.start) if state is None else int(state)
+        u = self._state(state)
         cells = np.flatnonzero(~mdp.is_goal)
         values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
         policy = self.plan.policy()
@@ -315,11 +349,18 @@ class TemporalAgent(BooleanElement):
         ◆ leads on, × violates the formula, ◇ changes nothing.
         """
         found, automaton = self.plan.labelled, self.automaton
-        u = int(automaton.start) if state is None else int(state)
+        u = self._state(state)
         return [
             "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
             for v in found.at_goal[u].tolist()
         ]
+
+    def _state(self, state: int | None) -> int:
+        """A state of the automaton, by default the first."""
+        automaton = self.automaton
+        if state is None:
+            return int(automaton.start)
+        return count(state, "state", least=0, most=automaton.n_states - 1)
 
     def picture(self, state: int | None = None, *, colour: bool = False) -> str:
         """Values and actions on the map as text, with the automaton in one state."""
@@ -336,15 +377,15 @@ class TemporalAgent(BooleanElement):
             )
         return space
 
-    def __and__(self, other: TemporalAgent) -> TemporalAgent:
+    def __and__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for both formulas."""
         return self._apply(and_, other)
 
-    def __or__(self, other: TemporalAgent) -> TemporalAgent:
+    def __or__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for either formula."""
         return self._apply(or_, other)
 
-    def __xor__(self, other: TemporalAgent) -> TemporalAgent:
+    def __xor__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for exactly one of the formulas."""
         return self._apply(xor, other)
 
@@ -352,7 +393,8 @@ class TemporalAgent(BooleanElement):
         """The agent for all other traces."""
         return self._apply(invert)
 
-    def _apply(self, operation: Callable[..., Any], *others: TemporalAgent) -> TemporalAgent:
+    def _apply(self, operation: Callable[..., Any], *others: BooleanElement) -> TemporalAgent:
+        agents = [self]
         for other in others:
             if not isinstance(other, TemporalAgent):
                 raise TypeError(
@@ -361,8 +403,13 @@ class TemporalAgent(BooleanElement):
                 )
             if other.skills is not self.skills:
                 raise ValueError("these agents come from different skills; compose agents of one")
-        formulas = [agent.expression for agent in (self, *others)]
-        found: TemporalAgent = self.skills[operation(*formulas)]
+            agents.append(other)
+        if any(agent.plan.toll is not None for agent in agents):
+            raise ValueError(
+                "agents with the fewest violations compose by their tasks, not by their formulas; "
+                'write skills.fewest_violations("a & b")'
+            )
+        found: TemporalAgent = self.skills[operation(*(agent.expression for agent in agents))]
         return found
 
     def __repr__(self) -> str:
