@@ -124,7 +124,7 @@ class TemporalAgent(BooleanElement):
         """
         given, one = self._batch(observations)
         values = self.policy.value(given)
-        return values[0] if one else values  # type: ignore[no-any-return]
+        return values[0] if one else values
 
     def _batch(self, observations: ArrayLike) -> tuple[NDArray[Any], bool]:
         """A batch of observations, and whether only one was given."""
@@ -146,7 +146,7 @@ class TemporalAgent(BooleanElement):
             cost = 0.0 if toll is None else -float(toll.min(initial=0.0))
             lost = self.plan.success - self.policy.value(given)
             found = violations_in(lost, cost, self.skills.family.space.n_goals)
-        return found[0] if one else found  # type: ignore[no-any-return]
+        return found[0] if one else found
 
     def why_not(self, observation: Any) -> str:
         """Why the formula cannot be satisfied from there, in a sentence; "" if it can."""
