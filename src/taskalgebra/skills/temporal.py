@@ -8,7 +8,7 @@ Nothing is learned or planned for the formula but a small graph (`skills.plans`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
@@ -31,6 +31,7 @@ from taskalgebra.planning.product import TooLargeError
 from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
+from taskalgebra.skills.walks import Walk, walk
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
@@ -46,19 +47,6 @@ class Source(Protocol):
 
     def __getitem__(self, key: Expression) -> Any:
         """The agent for an expression."""
-
-
-@final
-@dataclass(frozen=True)
-class Walk:
-    """One episode in a finite world, step by step."""
-
-    states: tuple[int, ...]  # of the world, one more than actions
-    actions: tuple[int, ...]
-    goals: tuple[int, ...]  # that each step entered, −1 for none
-    progress: tuple[int, ...]  # the states of the automaton, one more than actions
-    total: float  # the return
-    satisfied: bool
 
 
 @final
@@ -303,30 +291,7 @@ class TemporalAgent(BooleanElement):
 
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""
-        automaton = self.automaton
-        space = self._finite("walk")
-        start = count(start, "start", least=0, most=space.mdp.n_states - 1)
-        max_steps = count(max_steps, "max_steps")
-        env = FiniteEnv(space).continuing(1)
-        env.reset(seed=checked_seed(seed), options={"state": start})
-        policy = self.plan.policy()
-        states, progress, total = [int(start)], [int(automaton.start)], 0.0
-        actions: list[int] = []
-        goals: list[int] = []
-        satisfied = False
-        while len(actions) < max_steps:
-            actions.append(int(policy.actions(np.array(states[-1:]))[0]))
-            after, reward, _, _, infos = env.step(actions[-1:])
-            policy.observe(infos["goal"])
-            goals.append(int(infos["goal"][0]))
-            states.append(int(after[0]))
-            progress.append(int(policy.states[0]))
-            total += float(reward[0])
-            satisfied = bool(automaton.accepting[progress[-1]])
-            if satisfied or automaton.dead[progress[-1]]:
-                break
-        total += self.plan.success * satisfied
-        return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+        return walk(self._finite("walk"), self.plan, start, seed=seed, max_steps=max_steps)
 
     def table(self, state: int | None = None) -> tuple[Array, LongArray]:
         """[S] values and [S] actions in a finite world, with the automaton in one state.
