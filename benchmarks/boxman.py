@@ -19,9 +19,10 @@ from taskalgebra.envs.boxman.board import MOVES, STEP_REWARD
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.recipes import FAST
 from taskalgebra.envs.boxman.vector import VectorBoxman
-from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.learning.deep.networks import make_network
 from taskalgebra.learning.deep.uvfa import head_of
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.skills.skills import Skills
 from taskalgebra.worlds.finite import NO_GOAL
 

@@ -11,9 +11,10 @@ from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.finite import finite_world
 from taskalgebra.envs.boxman.games import all_cells
 from taskalgebra.envs.boxman.recipes import FAST
-from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.learning.deep.networks import egocentric, make_network
 from taskalgebra.learning.deep.uvfa import head_of
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS
 from taskalgebra.skills import store
 from taskalgebra.skills.skills import Skills

@@ -490,8 +490,3 @@ def test_agents_of_others_keep_an_order_in_an_open_world(error):
         assert not agent.certificate().optimal
     with pytest.raises(ValueError, match="counts steps"):
         skills["X left"]
-
-
-def test_networks_that_do_not_share_their_goals_are_refused():
-    with pytest.raises(TypeError, match="goals of their own"):
-        ta.load("boxman-touch")["F blue"]

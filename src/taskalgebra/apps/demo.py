@@ -36,11 +36,11 @@ def main() -> None:
     planned = time.perf_counter() - start
 
     start = time.perf_counter()
-    agents = [skills[function] for function in all_functions(["top", "left"])]
+    agents = [skills.for_task(function) for function in all_functions(["top", "left"])]
     composed = time.perf_counter() - start
 
     print("An exclusive or on the map; ◆ is desired, ◇ is not; brighter cells are better:\n")
-    skills["top ^ left"].show()
+    skills.for_task("top ^ left").show()
     print("\nFour Rooms: 104 cells, one goal per room. Two base tasks were planned exactly:")
     for name, task in skills.tasks.items():
         print(f"  {name:<5} wants {' and '.join(desired_names(task)).replace('_', ' ')}")

@@ -24,6 +24,7 @@ from taskalgebra.logic.picture import Edge, listing, picture
 from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters
 from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
+from taskalgebra.validation import count
 
 MOST_SHOWN = 100
 """States of an automaton that is listed or drawn."""
@@ -81,11 +82,15 @@ class Automaton:
         return found
 
     def step(self, state: int, letter: int) -> int:
-        """The next state."""
-        return int(self.delta[state, letter])
+        """The next state; letters are numbers here, `letter(names)`."""
+        n_states, n_letters = self.delta.shape
+        u = count(state, "state", least=0, most=n_states - 1)
+        return int(self.delta[u, count(letter, "letter", least=0, most=n_letters - 1)])
 
     def run(self, trace: Iterable[Collection[str]]) -> int:
         """The state after a trace, from the start."""
+        if not isinstance(trace, Iterable):
+            raise TypeError(f"a trace is a list of letters, collections of names; got {trace!r}")
         state = self.start
         for names in trace:
             state = self.step(state, self.letter(names))
@@ -228,6 +233,8 @@ def _alphabet(
     """The distinct letters over these names, the empty one first."""
     if letters is None:
         return all_letters(names)
+    if not isinstance(letters, Iterable):
+        raise TypeError(f"letters is {letters!r}, expected a list of collections of names")
     known = frozenset(names)
     found = dict.fromkeys([frozenset(), *(_letter(letter, known) for letter in letters)])
     if len(found) > MOST_LETTERS:
@@ -238,4 +245,6 @@ def _alphabet(
 def _letter(names: Collection[str], known: frozenset[str]) -> frozenset[str]:
     if isinstance(names, str):
         raise TypeError(f"a letter is a collection of names, got the string {names!r}")
+    if not isinstance(names, Collection) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"a letter is a collection of names, got {names!r}")
     return known.intersection(names)

@@ -39,6 +39,7 @@ from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.reach import Reach, ReachQ
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.table_reach import TableReach
+from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.worlds.finite import NO_GOAL
 
@@ -318,13 +319,13 @@ class PlannedPolicy(FormulaPolicy):
 
     def in_state(self, u: int, observations: NDArray[Any]) -> NDArray[Any]:
         """A row of the table."""
-        found: LongArray = self.table[u, np.asarray(observations)]
+        found: LongArray = self.table[u, as_states(observations, self.table.shape[1])]
         return found
 
     def value(self, observations: NDArray[Any], u: int | None = None) -> Array:
         """Looked up."""
         state = self.labelled.automaton.start if u is None else u
-        found: Array = self.values[state, observations]
+        found: Array = self.values[state, as_states(observations, self.table.shape[1])]
         return found
 
 
@@ -374,4 +375,15 @@ def dearest(between: Array, ahead: float) -> float:
     """
     finite = between[between > -np.inf]
     longest = max(-float(finite.min(initial=0.0)), -ahead)
-    return (len(between) + 2) * max(longest, 1e-9)
+    return (len(between) + 2) * (longest or 1.0)
+
+
+def violations_in(lost: Array, toll: Array | float, n_goals: int) -> LongArray:
+    """[B], the violations in what is lost against success, at this toll each; −1 for ∞.
+
+    The ways themselves cost at most `n_goals` + 1 parts in `n_goals` + 2 of a toll.
+    """
+    least = 0.5 / (n_goals + 2)  # rounding and estimates, of which the toll is far
+    found = np.floor(np.where(lost < np.inf, lost, 0.0) / np.where(toll, toll, 1.0) + least)
+    found = np.where(toll, np.maximum(found, 0.0), 0.0)
+    return np.where(lost < np.inf, found, -1).astype(np.int64)

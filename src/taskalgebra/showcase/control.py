@@ -205,9 +205,9 @@ def of_car(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
             env.unwrapped.state = starts[i].copy()
             return starts[i].astype(np.float32)
 
-        found = ends(skills[text], envs[: len(starts)], anywhere, hill, CAR_HOLD)
+        found = ends(skills.for_task(text), envs[: len(starts)], anywhere, hill, CAR_HOLD)
         yield judged(text, wanted, found, 1.0)
-        found = ends(skills[text], envs, partial(_own_start, seed), hill, CAR_HOLD)
+        found = ends(skills.for_task(text), envs, partial(_own_start, seed), hill, CAR_HOLD)
         yield judged(f"{text}, from the environment's own starts", wanted, found, 1.0)
 
 
@@ -215,7 +215,7 @@ def of_lander(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
     """Play from the environment's own starts."""
     envs = _copies("LunarLander-v3", episodes, LANDER_STEPS)
     for text, wanted in PLACES.items():
-        found = ends(skills[text], envs, partial(_own_start, seed), place, LANDER_HOLD)
+        found = ends(skills.for_task(text), envs, partial(_own_start, seed), place, LANDER_HOLD)
         yield judged(text, wanted, found)
 
 

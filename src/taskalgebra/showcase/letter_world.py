@@ -82,7 +82,7 @@ def _play(
     skills: Skills, formula: str, n: int, seed: int
 ) -> tuple[BoolArray, LongArray, LongArray]:
     """Success, steps and the fewest steps, each `[N]`, of episodes side by side."""
-    agent = skills[formula]
+    agent = skills.for_formula(formula)
     automaton = agent.automaton
     read = reading(automaton)
     copies = RandomLetterWorld().continuing(n)

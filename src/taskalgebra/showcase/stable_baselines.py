@@ -159,7 +159,7 @@ def judge(
     told = told_each(world, reach.policy, reach.points, seeds)
     ways = _ways(world, list(places.values()), way, seeds)
     for text in expressions:
-        agent = skills[text]
+        agent = skills.for_task(text)
         wanted = np.append(agent.task.desired, False)  # the last: no goal
         nearest = np.where(wanted[:-1], ways, np.inf).argmin(axis=1)
         act = partial(_composed, world, agent)

@@ -70,7 +70,7 @@ def of_table(
     certain = all(len(a) == 1 for row in table.values() for a in row.values())
     ends = np.unique([s for row in table.values() for a in row.values() for _, s, _, e in a if e])
     for text in expressions:
-        agent = skills[text]
+        agent = skills.for_task(text)
         wanted = {int(s) for s, desired in zip(ends, agent.task.desired, strict=True) if desired}
         chance, steps = best_within(table, wanted, limit)
         if certain:
@@ -151,7 +151,7 @@ def _of_cliff(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
         "not north not west": 47,
     }
     for text in CLIFF:
-        agent = skills[text]
+        agent = skills.for_task(text)
         names = agent.task.space.goal_names
         wanted = {corners[n] for n, d in zip(names, agent.task.desired, strict=True) if d}
         well = {s: s in wanted for s in corners.values()}

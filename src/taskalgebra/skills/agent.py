@@ -85,6 +85,9 @@ class Agent(BooleanElement):
         """Episodes begin in these places of a batch: forget what was kept in mind, if anything."""
         self.policy.reset(np.asarray(begins, np.bool_))
 
+    def observe(self, reached: Any) -> None:
+        """Take note of a step, as agents for formulas over time do: there is nothing to note."""
+
     def q_bar(self, observations: ArrayLike) -> Array:
         """Q̄ for a batch of observations, `[B, G, A]`."""
         return self.values.q_bar(observations)
@@ -331,15 +334,15 @@ class Agent(BooleanElement):
         text = f"{self.expression}\n{self.picture(colour=colour)}"
         print(shown_in(text, sys.stdout.encoding))
 
-    def __and__(self, other: Agent) -> Agent:
+    def __and__(self, other: BooleanElement) -> Agent:
         """The agent for both tasks."""
         return self._apply(and_, other)
 
-    def __or__(self, other: Agent) -> Agent:
+    def __or__(self, other: BooleanElement) -> Agent:
         """The agent for either task."""
         return self._apply(or_, other)
 
-    def __xor__(self, other: Agent) -> Agent:
+    def __xor__(self, other: BooleanElement) -> Agent:
         """The agent for exactly one of the tasks."""
         return self._apply(xor, other)
 
@@ -347,14 +350,15 @@ class Agent(BooleanElement):
         """The agent for everything else."""
         return self._apply(invert)
 
-    def _apply(self, operation: Callable[..., Any], *others: Agent) -> Agent:
+    def _apply(self, operation: Callable[..., Any], *others: BooleanElement) -> Agent:
         """Apply one operator to the expressions and the values; the expression gives the task."""
+        agents = [self]
         for other in others:
             if not isinstance(other, Agent):
                 raise TypeError(f"cannot compose an agent with {other!r}")
             if other.skills is not self.skills:
                 raise ValueError("these agents come from different skills; compose agents of one")
-        agents = (self, *others)
+            agents.append(other)
         expression = operation(*(agent.expression for agent in agents))
         return Agent(
             self.skills,

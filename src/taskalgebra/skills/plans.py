@@ -73,9 +73,13 @@ class Ways:
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
         reach, space = family.to_goals(), family.space
-        if env is not None and type(env).standing_in is not GoalEnv.standing_in:
-            return cls(reach, None, env.standing_in, _entry(env))
         standing = _standing(space, env)
+        if (
+            env is not None
+            and standing is None
+            and type(env).standing_in is not GoalEnv.standing_in
+        ):
+            return cls(reach, None, env.standing_in, _entry(env))
         if standing is None:
             assert env is not None
             between = _surveyed(family, reach, env)
@@ -166,7 +170,7 @@ class Plan:
     family: Family
     rewards: Array | None = None  # [U, G], what goals pay, if composed for one layout
     table: LongArray | None = None  # [U, S], the actions of a plan on the product
-    toll: Array | None = None  # [G], what goals cost that are to be avoided, if possible
+    toll: Array | None = None  # [G], below 0 for goals to be avoided if possible: their cost
 
     def policy(self) -> FormulaPolicy:
         """A policy with a memory of its own."""
@@ -178,8 +182,9 @@ class Plan:
         scale = self.family.space.reward_scale
         ways = self.ways
         assert ways.standing is not None
+        avoided = None if self.toll is None else self.toll < 0
         return LayoutPolicy(
-            self.labelled, ways.reach, ways.standing, self.success, scale, ways.entry
+            self.labelled, ways.reach, ways.standing, self.success, scale, ways.entry, avoided
         )
 
     @cached_property
@@ -217,10 +222,7 @@ def planned(
     composable = all(finding.holds for finding in findings if finding.name != "exact values")
     if composable or not (space.finite and family.error_bound is not None):
         if not found.automaton.stutters:
-            raise ValueError(
-                f"{formula} counts steps that enter no goal, and learned values compose only from "
-                f"goal to goal; write F, U or X F for what comes later, or plan it: solve(world)"
-            )
+            raise ValueError(_counts_steps(formula, space))
         certificate = Certificate(tuple(findings), "composed from the returns to goals")
         if ways.between is None:
             return Plan(found, certificate, ways, success, family)
@@ -230,6 +232,21 @@ def planned(
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
     return replace(plan, table=plan.product.actions())
+
+
+def _counts_steps(formula: Expression, space: TaskSpace) -> str:
+    """Why a formula in which every step counts is refused, and what to do about it."""
+    said = f"{formula} counts steps that enter no goal, and "
+    later = "write F, U or X F for what comes later"
+    if space.finite:
+        return (
+            f"{said}learned values compose only from goal to goal; {later}, or plan it: "
+            f"solve(world)"
+        )
+    return (
+        f"{said}in an open world values compose only from goal to goal; {later}, and say what is "
+        f"to be reached beside what is to be avoided: F a & G !b"
+    )
 
 
 def sparing(
@@ -242,20 +259,21 @@ def sparing(
     found = labelled(formula, tasks, family.space)
     if not found.automaton.satisfiable:
         raise ValueError(never(formula, found, family.space.goal_names))
-    if ways.between is None:
-        raise TypeError("violations are counted in worlds whose layout does not change")
+    success = float(family.space.r_universal.max())
+    certificate = Certificate(
+        tuple(_findings(found, family)),
+        "composed from the returns to goals: fewest violations, then fewest steps",
+    )
+    if ways.between is None:  # every layout has a toll of its own
+        toll = np.where(avoided, -1.0, 0.0)
+        return Plan(found, certificate, ways, success, family, toll=toll)
     ahead = 0.0
     if family.space.finite:
         mdp = family.space.mdp
         ahead = float(mdp.step_reward.min()) * mdp.n_states
     toll = np.where(avoided, -dearest(ways.between, ahead), 0.0)
     paid = toll if ways.entry is None else toll + ways.entry
-    success = float(family.space.r_universal.max())
     rewards = goal_rewards(values_to_come(ways.between, found, success, paid), found, paid)
-    certificate = Certificate(
-        tuple(_findings(found, family)),
-        "composed from the returns to goals: fewest violations, then fewest steps",
-    )
     return Plan(found, certificate, ways, success, family, rewards, toll=toll)
 
 

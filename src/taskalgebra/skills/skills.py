@@ -12,16 +12,17 @@ agent: it takes the same actions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
-from typing import Any, final
+from typing import Any, final, overload
 
 import numpy as np
 
 from taskalgebra import files
 from taskalgebra.arrays import BoolArray
 from taskalgebra.folder import StoreError
-from taskalgebra.logic.expression import Expression
+from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.temporal import Eventually, Until
 from taskalgebra.skills import store
@@ -41,7 +42,7 @@ KEPT = 64
 
 
 @final
-class Skills(Mapping[str, Agent]):
+class Skills(Mapping[str, Agent | TemporalAgent]):
     """Extended value functions of some base tasks; `skills[expression]` is an agent.
 
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
@@ -69,7 +70,13 @@ class Skills(Mapping[str, Agent]):
         """The base tasks by name: a copy, so that the skills keep theirs."""
         return dict(self._tasks)
 
-    def __getitem__(self, key: str | Expression | Task) -> Any:
+    @overload
+    def __getitem__(self, key: Task) -> Agent: ...
+
+    @overload
+    def __getitem__(self, key: str | Expression) -> Agent | TemporalAgent: ...
+
+    def __getitem__(self, key: str | Expression | Task) -> Agent | TemporalAgent:
         """The agent for an expression over the base tasks, or for a task they can express.
 
         It is an `Agent`, and a `TemporalAgent` for a formula over time, whose names may also be
@@ -81,6 +88,34 @@ class Skills(Mapping[str, Agent]):
         values = compose_values(expression, self._values, self.family.bounds)
         return Agent(self, expression, self.task_of(expression), values)
 
+    def for_task(self, key: str | Expression | Task) -> Agent:
+        """`skills[key]` for a Boolean expression or a task, of which type checkers know the type.
+
+        Raises:
+            ValueError: it is a formula over time.
+        """
+        found = self[self._expression(key)]
+        if not isinstance(found, Agent):
+            raise ValueError(
+                f"{found.expression} is a formula over time; ask for it with "
+                f"skills.for_formula(...) or skills[...]"
+            )
+        return found
+
+    def for_formula(self, key: str | Expression) -> TemporalAgent:
+        """`skills[key]` for a formula over time, of which type checkers know the type.
+
+        Raises:
+            ValueError: it is a Boolean expression.
+        """
+        found = self[key]
+        if not isinstance(found, TemporalAgent):
+            raise ValueError(
+                f"{found.expression} is no formula over time; write F({found.expression}) to reach "
+                f"it some time, or skills[...] for the task that ends with the first goal"
+            )
+        return found
+
     def avoiding(self, task: str | Expression, avoid: str | Expression) -> TemporalAgent:
         """The agent that ends in a task and never enters a goal that is to be avoided.
 
@@ -88,9 +123,8 @@ class Skills(Mapping[str, Agent]):
         `~avoid U (task & ~avoid)`.  Other goals may be passed.
         """
         wanted, wrong = (self._boolean(each) for each in (task, avoid))
-        agent = self[Until(~wrong, wanted & ~wrong)]
-        assert isinstance(agent, TemporalAgent)
-        return agent
+        formula = Until(~wrong, wanted & ~wrong)
+        return TemporalAgent(self, formula, self._plan(formula), self._desired(wrong))
 
     def fewest_violations(
         self, task: str | Expression, avoid: str | Expression | None = None
@@ -101,27 +135,58 @@ class Skills(Mapping[str, Agent]):
         task does not want.  With the default, such values compose by min and max.
         """
         wanted = self._boolean(task)
-        wrong = ~wanted if avoid is None else self._boolean(avoid)
-        names = {name: self._desired(name) for name in (*wanted.names, *wrong.names)}
-        every = np.ones(self.space.n_goals, np.bool_)
-        avoided = wrong.evaluate(names, universal=every, empty=~every)
+        if avoid is None:
+            avoided = ~self._desired(wanted)
+        else:
+            avoided = self._desired(self._boolean(avoid))
         formula = Eventually(wanted)
         plan = sparing(formula, avoided, self._named, self.family, self._between)
-        return TemporalAgent(self, formula, plan)
+        return TemporalAgent(self, formula, plan, avoided)
 
     def _boolean(self, key: str | Expression) -> Expression:
-        """A Boolean expression over base tasks and goals."""
-        names = {**self._named, **dict.fromkeys(self.space.goal_names)}
-        found = parse(key, names) if isinstance(key, str) else key
+        """A Boolean expression over base tasks and goals, which is false where no goal is entered.
+
+        `~office` means the goals that are not the office; as part of a formula over time it would
+        also be true at every step that enters no goal.
+        """
+        if not isinstance(key, str | Expression):
+            raise TypeError(f"expected a Boolean expression over tasks and goals, got {key!r}")
+        found = parse(key, [*self._named, *self.space.goal_names]) if isinstance(key, str) else key
         if found.temporal:
             raise ValueError(f"{found} is a formula over time; expected a Boolean expression")
+        if not self._desired(found).any():
+            raise ValueError(
+                f"{found} means none of the goals of this world, which are "
+                f"{listed(self.space.goal_names)}"
+            )
+        nowhere = dict.fromkeys(found.names, np.zeros(1, np.bool_))
+        ones = np.ones(1, np.bool_)
+        if found.evaluate(nowhere, universal=ones, empty=~ones)[0]:
+            found = found & self._any_goal
         return found
 
-    def _desired(self, name: str) -> BoolArray:
-        """[G], the goals that a base task desires, or the goal of this name."""
-        if name in self._named:
-            return self._named[name].desired
-        found: BoolArray = np.arange(self.space.n_goals) == self.space.world.goal_index(name)
+    @cached_property
+    def _any_goal(self) -> Expression:
+        """True in every goal: a few tasks, and goals that these leave out."""
+        missing = np.ones(self.space.n_goals, np.bool_)
+        names = []
+        for name, task in sorted(self._named.items(), key=lambda item: -item[1].desired.sum()):
+            if (task.desired & missing).any():
+                names.append(name)
+                missing &= ~task.desired
+        names += [self.space.goal_names[g] for g in np.flatnonzero(missing)]
+        return reduce(or_, [Name(name) for name in names])
+
+    def _desired(self, expression: Expression) -> BoolArray:
+        """[G], the goals in which a Boolean expression over base tasks and goals is true."""
+        every = np.ones(self.space.n_goals, np.bool_)
+        names = {
+            name: self._named[name].desired
+            if name in self._named
+            else np.arange(self.space.n_goals) == self.space.world.goal_index(name)
+            for name in expression.names
+        }
+        found: BoolArray = expression.evaluate(names, universal=every, empty=~every)
         return found
 
     @property
@@ -160,7 +225,7 @@ class Skills(Mapping[str, Agent]):
         """How many different tasks the base tasks can express and solve."""
         if self.can_negate:
             return n_expressible(self._tasks, self._met)
-        found = [self[each].task for each in all_functions(list(self._tasks)) if each in self]
+        found = [self.task_of(each) for each in all_functions(list(self._tasks)) if each in self]
         return len({task.goal_reward.tobytes() for task in found})
 
     @property

@@ -8,15 +8,15 @@ Nothing is learned or planned for the formula but a small graph (`skills.plans`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, LongArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import map_of_policy
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
@@ -26,9 +26,12 @@ from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.feasible import from_here
+from taskalgebra.planning.layouts import LayoutPolicy
 from taskalgebra.planning.product import TooLargeError
+from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
+from taskalgebra.skills.walks import Walk, walk
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
@@ -47,28 +50,17 @@ class Source(Protocol):
 
 
 @final
-@dataclass(frozen=True)
-class Walk:
-    """One episode in a finite world, step by step."""
-
-    states: tuple[int, ...]  # of the world, one more than actions
-    actions: tuple[int, ...]
-    goals: tuple[int, ...]  # that each step entered, −1 for none
-    progress: tuple[int, ...]  # the states of the automaton, one more than actions
-    total: float  # the return
-    satisfied: bool
-
-
-@final
 class TemporalAgent(BooleanElement):
     """An agent for a formula over time; it keeps the state of the automaton in mind.
 
     `reset` begins an episode, `act` chooses an action, `observe` is told what the step led to.
     """
 
-    def __init__(self, skills: Source, formula: Expression, plan: Plan) -> None:
-        """Begin an episode."""
-        self.skills, self.expression, self.plan = skills, formula, plan
+    def __init__(
+        self, skills: Source, formula: Expression, plan: Plan, avoided: BoolArray | None = None
+    ) -> None:
+        """Begin an episode; `avoided`, `[G]`, are goals that count as violations."""
+        self.skills, self.expression, self.plan, self.avoided = skills, formula, plan, avoided
         self.policy = plan.policy()
 
     @property
@@ -87,7 +79,12 @@ class TemporalAgent(BooleanElement):
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
         """Episodes begin in these places of a batch."""
-        self.policy.reset(np.asarray(begins, np.bool_))
+        given = np.atleast_1d(np.asarray(begins))
+        if given.ndim != 1 or not given.size or not np.isin(given, (0, 1)).all():
+            raise ValueError(
+                f"begins is {begins!r}, expected one truth value for each episode of the batch"
+            )
+        self.policy.reset(given.astype(np.bool_))
 
     def act(self, observations: Any, env: Any = None) -> Any:
         """The action for one observation, or the actions for a batch, one for each episode."""
@@ -109,29 +106,53 @@ class TemporalAgent(BooleanElement):
         self.policy.observe(goals)
 
     def v(self, observations: ArrayLike) -> Array:
-        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied."""
-        return self.policy.value(np.asarray(observations))
+        """[B], the value of beginning an episode there; −∞ where it cannot be satisfied.
+
+        Of one observation it is one number.
+        """
+        given, one = self._batch(observations)
+        values = self.policy.value(given)
+        return values[0] if one else values
+
+    def _batch(self, observations: ArrayLike) -> tuple[NDArray[Any], bool]:
+        """A batch of observations, and whether only one was given."""
+        given, n = np.asarray(observations), self.policy.observation_ndim
+        if given.ndim not in (n, n + 1) or not given.size:
+            raise ValueError(
+                f"observations have shape {given.shape}, expected one observation, which has {n} "
+                f"axes here, or a batch of at least one"
+            )
+        return (given[None], True) if given.ndim == n else (given, False)
 
     def violations(self, observations: ArrayLike) -> LongArray:
         """[B], the fewest violations from there, of an agent that counts them; −1 for no way."""
-        toll = self.plan.toll
-        if toll is None or not toll.any():
-            return np.where(self.v(observations) > -np.inf, 0, -1)
-        v = self.v(observations)
-        found = np.floor((self.plan.success - v) / -float(toll.min()))
-        return np.where(v > -np.inf, found, -1).astype(np.int64)
+        given, one = self._batch(observations)
+        if isinstance(self.policy, LayoutPolicy):
+            found = self.policy.violations(given)
+        else:
+            toll = self.plan.toll
+            cost = 0.0 if toll is None else -float(toll.min(initial=0.0))
+            lost = self.plan.success - self.policy.value(given)
+            found = violations_in(lost, cost, self.skills.family.space.n_goals)
+        return found[0] if one else found
 
     def why_not(self, observation: Any) -> str:
         """Why the formula cannot be satisfied from there, in a sentence; "" if it can."""
-        given = np.asarray(observation)[None]
-        if self.v(given)[0] > -np.inf:
+        given, _ = self._batch(observation)
+        if len(given) != 1:
+            raise ValueError(f"why_not takes one observation, got {len(given)}")
+        if self.policy.value(given)[0] > -np.inf:
             return ""
         space, ways = self.skills.family.space, self.plan.ways
-        if ways.between is None:
-            return "there is no way in this layout"
+        between = ways.between
+        if isinstance(self.policy, LayoutPolicy):
+            between = self.policy.between(given)[0]
+        assert between is not None
         ahead = np.asarray(ways.reach.returns(given)).max(axis=2)[0]
         place = space.mdp.state_name(int(given[0])) if space.finite else "this observation"
-        return from_here(place, ahead, ways.between, self.plan.labelled, space.goal_names)
+        if self.skills.family.error_bound is None and not (ahead > -np.inf).any():
+            return f"from {place} no way to any goal was learned"
+        return from_here(place, ahead, between, self.plan.labelled, space.goal_names)
 
     def evaluate(
         self,
@@ -163,10 +184,12 @@ class TemporalAgent(BooleanElement):
                     return self._in_product(episodes, seed, max_steps, told)
                 except TooLargeError:
                     pass
-            env = self.skills.env
+            env, space = self.skills.env, self.skills.family.space
+            if env is None and space.finite:
+                env = FiniteEnv(space)
             if env is None:
                 raise ValueError("these skills have no environment to play in; give one to load")
-            limit = max_steps or env.max_episode_steps or MAX_EPISODE_STEPS
+            limit = self._limit(max_steps, env)
             copies = env.continuing(min(count(episodes, "episodes"), env.max_copies))
             try:
                 return play_formula(
@@ -176,7 +199,7 @@ class TemporalAgent(BooleanElement):
                     episodes=episodes,
                     max_steps=limit,
                     seed=seed,
-                    avoided=None if self.plan.toll is None else self.plan.toll < 0,
+                    avoided=self.avoided,
                     listener=told,
                 )
             finally:
@@ -220,7 +243,8 @@ class TemporalAgent(BooleanElement):
             if left_out
             else ""
         )
-        return replace(found, mean_steps=found.mean_steps - ended, note=note)
+        wrong = 0.0 if self.avoided is None else max(0.0, ended - found.success_rate)
+        return replace(found, mean_steps=found.mean_steps - ended, note=note, violations=wrong)
 
     def play(
         self,
@@ -245,7 +269,7 @@ class TemporalAgent(BooleanElement):
         if world is None:
             raise ValueError("these skills have no environment to play in; give one to load")
         played = world.make() if env is None else env
-        limit = max_steps or world.max_episode_steps or MAX_EPISODE_STEPS
+        limit = self._limit(max_steps, world)
         try:
             return play_real(
                 world,
@@ -259,29 +283,15 @@ class TemporalAgent(BooleanElement):
             if env is None:
                 played.close()
 
+    @staticmethod
+    def _limit(max_steps: int | None, env: GoalEnv) -> int:
+        if max_steps is None:
+            return env.max_episode_steps or MAX_EPISODE_STEPS
+        return count(max_steps, "max_steps")
+
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""
-        automaton = self.automaton
-        env = FiniteEnv(self._finite("walk")).continuing(1)
-        env.reset(seed=checked_seed(seed), options={"state": start})
-        policy = self.plan.policy()
-        states, progress, total = [int(start)], [int(automaton.start)], 0.0
-        actions: list[int] = []
-        goals: list[int] = []
-        satisfied = False
-        while len(actions) < max_steps:
-            actions.append(int(policy.actions(np.array(states[-1:]))[0]))
-            after, reward, _, _, infos = env.step(actions[-1:])
-            policy.observe(infos["goal"])
-            goals.append(int(infos["goal"][0]))
-            states.append(int(after[0]))
-            progress.append(int(policy.states[0]))
-            total += float(reward[0])
-            satisfied = bool(automaton.accepting[progress[-1]])
-            if satisfied or automaton.dead[progress[-1]]:
-                break
-        total += self.plan.success * satisfied
-        return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+        return walk(self._finite("walk"), self.plan, start, seed=seed, max_steps=max_steps)
 
     def table(self, state: int | None = None) -> tuple[Array, LongArray]:
         """[S] values and [S] actions in a finite world, with the automaton in one state.
@@ -290,7 +300,7 @@ class TemporalAgent(BooleanElement):
             state: of the automaton, by default the first.
         """
         mdp = self._finite("table").mdp
-        u = int(self.automaton.start) if state is None else int(state)
+        u = self._state(state)
         cells = np.flatnonzero(~mdp.is_goal)
         values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
         policy = self.plan.policy()
@@ -304,11 +314,18 @@ class TemporalAgent(BooleanElement):
         ◆ leads on, × violates the formula, ◇ changes nothing.
         """
         found, automaton = self.plan.labelled, self.automaton
-        u = int(automaton.start) if state is None else int(state)
+        u = self._state(state)
         return [
             "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
             for v in found.at_goal[u].tolist()
         ]
+
+    def _state(self, state: int | None) -> int:
+        """A state of the automaton, by default the first."""
+        automaton = self.automaton
+        if state is None:
+            return int(automaton.start)
+        return count(state, "state", least=0, most=automaton.n_states - 1)
 
     def picture(self, state: int | None = None, *, colour: bool = False) -> str:
         """Values and actions on the map as text, with the automaton in one state."""
@@ -325,15 +342,15 @@ class TemporalAgent(BooleanElement):
             )
         return space
 
-    def __and__(self, other: TemporalAgent) -> TemporalAgent:
+    def __and__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for both formulas."""
         return self._apply(and_, other)
 
-    def __or__(self, other: TemporalAgent) -> TemporalAgent:
+    def __or__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for either formula."""
         return self._apply(or_, other)
 
-    def __xor__(self, other: TemporalAgent) -> TemporalAgent:
+    def __xor__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for exactly one of the formulas."""
         return self._apply(xor, other)
 
@@ -341,7 +358,8 @@ class TemporalAgent(BooleanElement):
         """The agent for all other traces."""
         return self._apply(invert)
 
-    def _apply(self, operation: Callable[..., Any], *others: TemporalAgent) -> TemporalAgent:
+    def _apply(self, operation: Callable[..., Any], *others: BooleanElement) -> TemporalAgent:
+        agents = [self]
         for other in others:
             if not isinstance(other, TemporalAgent):
                 raise TypeError(
@@ -350,8 +368,13 @@ class TemporalAgent(BooleanElement):
                 )
             if other.skills is not self.skills:
                 raise ValueError("these agents come from different skills; compose agents of one")
-        formulas = [agent.expression for agent in (self, *others)]
-        found: TemporalAgent = self.skills[operation(*formulas)]
+            agents.append(other)
+        if any(agent.plan.toll is not None for agent in agents):
+            raise ValueError(
+                "agents with the fewest violations compose by their tasks, not by their formulas; "
+                'write skills.fewest_violations("a & b")'
+            )
+        found: TemporalAgent = self.skills[operation(*(agent.expression for agent in agents))]
         return found
 
     def __repr__(self) -> str:

@@ -268,8 +268,15 @@ def goals_entered(infos: Mapping[str, Any], num_envs: int, n_goals: int | None =
     """
     if "goal" not in infos:
         return np.full(num_envs, NO_GOAL, np.int64)
-    given = np.broadcast_to(np.asarray(infos.get("_goal", True)), (num_envs,))
-    goals = np.where(given, np.broadcast_to(np.asarray(infos["goal"]), (num_envs,)), NO_GOAL)
+    given, goals = (np.asarray(infos.get(key, True)) for key in ("_goal", "goal"))
+    if any(each.shape not in ((), (1,), (num_envs,)) for each in (given, goals)):
+        raise ValueError(
+            f'info["goal"] has shape {goals.shape}, expected one number for each of {num_envs} '
+            f"episodes under way"
+        )
+    if goals.dtype.kind in "iu":
+        goals = np.where(given, goals, NO_GOAL)
+    goals = np.broadcast_to(goals, (num_envs,))
     whole = goals.dtype.kind in "iu"
     wrong = goals[(goals < NO_GOAL) | (goals >= (n_goals or np.inf))] if whole else goals
     if wrong.size:

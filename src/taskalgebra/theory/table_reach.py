@@ -5,6 +5,9 @@
 Where every way to g leads through another goal, Q̄_U holds the penalty r̄_MIN of ending there
 (Definition 2).  It is so low that no real way costs as much, so that these entries can be told, and
 G is −∞ there.
+
+Learned tables hold the 0 with which learning began where a step was never tried.  Q̄_U and Q̄_∅ are
+then both 0, which no way gives: what the goal pays is between them.  G is −∞ there, too.
 """
 
 from __future__ import annotations
@@ -44,8 +47,10 @@ class TableReach(Reach):
         Raises:
             ValueError: the penalty is too mild to be told from a long way.
         """
-        returns: Array = self.bounds.tables.universal - self.bounds.space.r_universal[:, None]
-        returns[returns < self._lowest()] = -np.inf
+        best, worst = self.bounds.tables.universal, self.bounds.tables.empty
+        returns: Array = best - self.bounds.space.r_universal[:, None]
+        untried = (best == 0.0) & (worst == 0.0)
+        returns[untried | (returns < self._lowest())] = -np.inf
         returns.setflags(write=False)
         return returns
 

@@ -10,9 +10,9 @@ from boxman_oracle import SlowBoxman
 from deep_worlds import BOARD, short, small_boxman
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.boxman.games import all_cells
-from taskalgebra.learning.deep.family import NetworkReach
 from taskalgebra.learning.deep.networks import egocentric, make_network
 from taskalgebra.learning.deep.uvfa import head_of
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.paper.experiments.boxman import tables as boxman_tables
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch

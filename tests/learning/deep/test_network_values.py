@@ -6,10 +6,10 @@ import torch
 
 from deep_worlds import short
 from laws import broken_laws
-from taskalgebra.learning.deep import family as network_reach
-from taskalgebra.learning.deep.family import NetworkReach
+from taskalgebra.learning.deep import ways as network_reach
 from taskalgebra.learning.deep.networks import make_network, paper
 from taskalgebra.learning.deep.uvfa import Scalar, head_of
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ

@@ -104,7 +104,7 @@ def _all_agents(skills: Skills) -> list[Agent]:
     for function in all_functions(list(skills)):
         if function not in skills:
             continue
-        agent = skills[function]
+        agent = skills.for_task(function)
         known = different.setdefault(agent.task.goal_reward.tobytes(), agent)
         if len(str(function)) < len(str(known.expression)):
             different[agent.task.goal_reward.tobytes()] = agent

@@ -13,7 +13,8 @@ from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.solution import Cell
 from taskalgebra.drawing.terminal import layout, legend
 from taskalgebra.evaluation.record import Evaluation
-from taskalgebra.skills.temporal import TemporalAgent, Walk
+from taskalgebra.skills.temporal import TemporalAgent
+from taskalgebra.skills.walks import Walk
 
 MOST_SHOWN = 12
 """States of an automaton that are printed."""

@@ -111,13 +111,13 @@ def solve(
             expressions=[expression],
         )
         from taskalgebra.apps.cli.solution import solution_of
+        from taskalgebra.skills.agent import Agent
 
         agent = skills[expression]
-        over_time = agent.expression.temporal
-        if not over_time:
+        if isinstance(agent, Agent):
             solution = solution_of(agent, seed)
             first = None if cell is None else solution.state_at(cell)
-    if over_time:
+    if not isinstance(agent, Agent):
         return _over_time(
             output, agent, cell, save, episodes or usual_episodes(skills), seed, world
         )

@@ -36,7 +36,7 @@ def compose(
     short = simple if len(simple) <= len(text) else text.strip()
     written = short if len(text) > LONG else text
     try:
-        agent = skills[written]
+        agent = skills.for_task(written)
     except ValueError as error:
         raise RefusedError(str(error), "expression") from None
     count = skills.n_expressible

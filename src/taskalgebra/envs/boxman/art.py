@@ -148,3 +148,29 @@ def _blit(screen: Pairs, tile: Pairs, at: int, width: int) -> None:
         else:
             for x in range(tile.shape[1]):
                 screen[first + x] = tile[y, x]
+
+
+def read(frames: Frames, sprites: Sprites) -> Codes:
+    """The reverse of `paint`: the codes of some screens on which there is a board.
+
+    Raises:
+        ValueError: a screen does not show a board with one agent and every object once.
+    """
+    size = sprites.tiles.shape[2]
+    rows = sprites.corners[:, 0, None, None] + np.arange(size)[:, None]
+    columns = sprites.corners[:, 1, None, None] + np.arange(size)
+    n_cells, n_things = len(sprites.corners), len(sprites.tiles)
+    seen = frames[:, rows, columns].reshape(len(frames), n_cells, -1)
+    there = np.stack(  # [N, cells, things · 2], which tile is on which cell
+        [(seen == tile).all(axis=2) for tile in sprites.tiles.reshape(2 * n_things, -1)], axis=2
+    ).reshape(len(frames), n_cells, n_things, 2)
+    agents = np.logical_or.reduce(there[..., 1], axis=2)
+    objects = np.logical_or.reduce(there[..., 1:, :], axis=3)
+    if (agents.sum(axis=1) != 1).any() or (objects.sum(axis=1) != 1).any():
+        raise ValueError(
+            "this screen shows no board with the agent and each of the objects once, such as those "
+            "of Boxman.reset and Boxman.step"
+        )
+    held = np.zeros((len(frames), 1))
+    cells = (agents.argmax(axis=1)[:, None], held, objects.argmax(axis=1))
+    return np.concatenate(cells, axis=1).astype(np.uint8)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray, Image
-from taskalgebra.envs.boxman.art import Frames, draw
+from taskalgebra.envs.boxman.art import Frames, draw, read
 from taskalgebra.envs.boxman.board import (
     COLOURS,
     MOVES,
@@ -301,6 +301,19 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         codes = np.tile(np.array([0, 0, *self.places], np.uint8), (self.places.size, 1))
         codes[:, 0] = self.places
         return self._games.frames(codes)
+
+    def standing_in(self, observations: ArrayLike) -> Frames:
+        """[B, G, ...], the screens with the agent on each object, in the layouts of some screens.
+
+        In a random layout an object that was collected is then elsewhere, nobody knows where; here
+        it is below the agent.
+        """
+        codes = read(np.asarray(observations), self.sprites)
+        n = self.board.n_objects
+        each = np.repeat(codes, n, axis=0)
+        each[:, 0] = codes[:, 2:].ravel()
+        frames = self._games.frames(each)
+        return frames.reshape(len(codes), n, *frames.shape[1:])
 
     def render(self) -> Any:
         """The large picture; with a window, which updates by itself, None."""

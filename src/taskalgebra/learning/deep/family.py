@@ -8,21 +8,20 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.networks import KNOWN, Network, make_network, name_of
 from taskalgebra.learning.deep.settings import DeepSettings
-from taskalgebra.learning.deep.uvfa import UVFA, Head, head_of
+from taskalgebra.learning.deep.uvfa import UVFA, head_of
+from taskalgebra.learning.deep.ways import JoinedWays, KnownWays, NetworkReach
 from taskalgebra.theory.family import Arrays, Family, Words
 from taskalgebra.theory.reach import ExtremeBounds, MeanReach, Reach, ReachBounds, ReachQ
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.theory.values import ValueBounds
 from taskalgebra.validation import finite
 
-PAIRS = 384
-"""Pairs of an observation and a goal per forward pass; more only take more memory."""
 LARGEST_HEADER = 2**20
 """Bytes of names and shapes in a safetensors file."""
 Weights = dict[str, NDArray[Any]]
@@ -58,93 +57,6 @@ def put_weights(network: torch.nn.Module, weights: Weights) -> None:
     network.load_state_dict(
         {name: torch.from_numpy(np.array(array)).float() for name, array in weights.items()}
     )
-
-
-@final
-class NetworkReach(Reach):
-    """G(s:g, a), the return from every state to every goal before the goal itself pays.
-
-    Args:
-        network: the network; it is not trained any more.
-        head: what its outputs mean.
-        goals: the goals that the network knows, as it is shown them.
-        numbers: which goals of the task space these are.
-        n_goals: the number of goals of the task space.
-        included: the terminal reward that the network has learned for each goal; it is subtracted.
-        like: a batch of no observations, `[0, ...]`; None if goals are observations.
-    """
-
-    def __init__(
-        self,
-        network: UVFA,
-        head: Head,
-        goals: NDArray[Any],
-        numbers: NDArray[np.int64],
-        n_goals: int,
-        included: Array,
-        like: NDArray[Any] | None = None,
-    ) -> None:
-        """Switch the network to evaluation."""
-        self.network = network.eval()
-        self.head = head
-        self.goals = goals
-        self.like = goals[:0] if like is None else like
-        self.observation_ndim = self.like.ndim - 1
-        self.numbers = np.asarray(numbers, np.int64)
-        self.n_goals = n_goals
-        self.included = np.asarray(included, np.float64)
-        self.met = np.isin(np.arange(n_goals), self.numbers)
-        self._device = next(network.parameters()).device
-        self._goals = torch.from_numpy(np.require(goals, None, ["C", "W"])).to(self._device)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of one observation."""
-        return self.like.shape[1:]
-
-    def returns(self, observations: Any) -> Array:
-        """[B, G, A]; goals that the network has never met have the lowest return."""
-        batch = self._checked(observations)
-        parts = []
-        at_once = max(1, PAIRS // len(self.goals))
-        with torch.no_grad():
-            for first in range(0, len(batch), at_once):
-                states = torch.from_numpy(batch[first : first + at_once]).to(self._device)
-                parts.append(self.head.values(self.network(states, self._goals)).cpu().numpy())
-        values = np.concatenate(parts).astype(np.float64) - self.included[:, None]
-        if np.array_equal(self.numbers, np.arange(self.n_goals)):
-            return values
-        result = np.full((len(batch), self.n_goals, values.shape[2]), self.head.v_min)
-        result[:, self.numbers] = values
-        return result
-
-    def _checked(self, observations: ArrayLike) -> NDArray[Any]:
-        batch = np.asarray(observations)
-        if batch.shape[1:] != self.shape or batch.dtype != self.like.dtype:
-            raise ValueError(
-                f"observations must be a batch of {self.like.dtype} of shape [B, "
-                f"{', '.join(map(str, self.shape))}], got {batch.dtype} of shape {batch.shape}"
-            )
-        if len(batch) == 0:
-            raise ValueError("the batch of observations is empty")
-        return np.require(batch, None, ["C", "W"])
-
-
-@final
-class KnownWays(Reach):
-    """The returns of networks, −∞ where they say "never": within half a spacing of `v_min`."""
-
-    def __init__(self, reach: Reach, settings: DeepSettings) -> None:
-        """Take the networks, and what their returns mean."""
-        self.reach, self.observation_ndim = reach, reach.observation_ndim
-        v_min, _, spacing = settings.returns
-        self._lowest = v_min + spacing / 2
-
-    def returns(self, observations: Any) -> Array:
-        """[B, G, A]."""
-        returns = np.array(self.reach.returns(observations), np.float64)
-        returns[returns < self._lowest] = -np.inf
-        return returns
 
 
 @final
@@ -205,12 +117,12 @@ class NetworkFamily(Family):
         return self.shared or len(self.tasks) >= 3
 
     def to_goals(self) -> Reach:
-        """The network, or the mean of several estimates; no way where that is "never"."""
+        """The network, or the mean of several estimates; no way where that is "never".
+
+        Where tasks end in goals of their own, each network is asked about its own.
+        """
         if not self.shared:
-            raise TypeError(
-                "these networks were learned where tasks end in goals of their own, so that none "
-                "knows the way to every goal; learn with one network for all tasks"
-            )
+            return JoinedWays(self.reaches, self.settings)
         one = self.reaches[0] if len(self.reaches) == 1 else MeanReach(self.reaches)
         return KnownWays(one, self.settings)
 

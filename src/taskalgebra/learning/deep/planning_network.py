@@ -9,6 +9,7 @@ but with a model that is learned from steps, not through the plan).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -102,10 +103,18 @@ class PlanningNetwork(CellNetwork):
                 f"from skills that were learned with agent and goals anywhere"
             )
 
-    def forward(self, states: Tensor, goals: Tensor) -> Tensor:
-        """All pairs of states and goals."""
+    def forward(
+        self, states: Tensor, goals: Tensor, others: Sequence[PlanningNetwork] = ()
+    ) -> Tensor:
+        """All pairs of states and goals.
+
+        Args:
+            states: B of them.
+            goals: as the network is shown them.
+            others: networks of other tasks; cells on which their episodes end are avoided, too.
+        """
         with torch.no_grad():
-            read = self._read(states, goals)
+            read = self._read(states, goals, others)
         x = self.last(torch.relu(self.hidden(read)))
         return x.view(len(states), len(goals), *self.sizes)  # type: ignore[no-any-return]
 
@@ -171,11 +180,15 @@ class PlanningNetwork(CellNetwork):
         on_ground = self.on_ground(torch.relu(self.ground(halved)))
         return self.maps(torch.relu(cells)) + on_ground  # type: ignore[no-any-return]
 
-    def _read(self, states: Tensor, goals: Tensor) -> Tensor:
+    def _read(self, states: Tensor, goals: Tensor, others: Sequence[PlanningNetwork]) -> Tensor:
         """[B, G, n], what the hidden layer takes."""
         halved = self.halved(states)
         cells = self.cells(halved)
         agent, outcome = self._agent(cells), self._outcomes(halved, cells).argmax(1)
+        for other in others:
+            seen = other.halved(states)
+            theirs = other._outcomes(seen, other.cells(seen)).argmax(1)
+            outcome = torch.where(theirs == ENDED, ENDED, outcome)
         # The agent hides what it stands on, which can be entered: it has been.
         outcome = outcome.flatten(1).scatter(1, agent[:, None], ENTERED).view_as(outcome)
         ways = self.distances(outcome, self._goals(cells, goals))

@@ -23,11 +23,12 @@ from taskalgebra.learning.checkpoint import claim
 from taskalgebra.learning.deep import checkpoint
 from taskalgebra.learning.deep.checks import check_spaces
 from taskalgebra.learning.deep.dqn import Goals, Trainer
-from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach, put_weights, weights_of
+from taskalgebra.learning.deep.family import NetworkFamily, put_weights, weights_of
 from taskalgebra.learning.deep.networks import Network, suited_to
 from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
 from taskalgebra.learning.deep.threads import threads
 from taskalgebra.learning.deep.uvfa import UVFA
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.learning.probe import largest_number
 from taskalgebra.progress import Event, Listener, StopLearning, silent
 from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv

@@ -74,7 +74,7 @@ def planned(quick: bool) -> Iterator[Measured]:
     world = ta.FlatWorld()
     skills, points = ta.solve(world), starts(world, QUICK if quick else EPISODES)
     for name, formula in FORMULAS.items():
-        taken = steps_taken(skills[formula], world, formula, points)
+        taken = steps_taken(skills.for_formula(formula), world, formula, points)
         yield Measured.of(taken, None, world=FLAT, task=name, formula=formula, values=PLANNED)
 
 

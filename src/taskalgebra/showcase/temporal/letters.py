@@ -62,7 +62,7 @@ def planned(quick: bool) -> Iterator[Measured]:
         start = world.space.mdp.starts.tolist()
         for name, formula in FORMULAS.items():
             episode = Episode(judged, tasks[name], CORNER)
-            follow(skills[formula], world, start, [episode], LIMIT)
+            follow(skills.for_formula(formula), world, start, [episode], LIMIT)
             taken[name][seed] = steps_of([episode])[0]
             least[name][seed] = fewest(judged, tasks[name], CORNER)
     for name, formula in FORMULAS.items():

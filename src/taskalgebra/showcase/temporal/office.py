@@ -128,7 +128,7 @@ class Judge:
 
     def measure(self, skills: Skills, **of: Any) -> Measured:
         """Play the task from every start."""
-        agent = skills[self.case.formula]
+        agent = skills.for_formula(self.case.formula)
         episodes = [Episode(self.board, self.task, place) for place in self.places]
         follow(agent, self.env, self.states, episodes[: len(self.states)], LIMIT)
         return Measured.of(

@@ -80,9 +80,9 @@ def run(
         setting, world = SETTINGS[name], world_of(own)
         network = network_name(own)
         codes = starts(world, config.episodes, config.seed)
-        agents = [own[expression_text(task)] for task in setting.tasks]
+        agents = [own.for_task(expression_text(task)) for task in setting.tasks]
         if world.shared_absorbing:  # any set of objects is a task
-            agents += [own[task] for task in all_tasks(world) if task in own]
+            agents += [own.for_task(task) for task in all_tasks(world) if task in own]
         actions = actions_on_cells(
             world,
             [agent.values for agent in agents],

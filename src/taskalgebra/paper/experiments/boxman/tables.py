@@ -19,9 +19,10 @@ from taskalgebra.envs.boxman.board import STEP_REWARD, Codes
 from taskalgebra.envs.boxman.env import FIXED, Boxman
 from taskalgebra.envs.boxman.games import all_cells, follow
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
-from taskalgebra.learning.deep.family import NetworkFamily, NetworkReach
+from taskalgebra.learning.deep.family import NetworkFamily
 from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.learning.deep.training import Score
+from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
 from taskalgebra.paper.results.parallel import Progress, spread
 from taskalgebra.theory.policy import greedy

@@ -62,7 +62,7 @@ def run(
         rng = np.random.default_rng((config.seed, i))
         shown = values.layout(world, config.layout_seed)
         for text in SETTINGS[name].shown:
-            agent = own[expression_text(text)]
+            agent = own.for_task(expression_text(text))
             codes = _starts(world, agent, shown, name == RANDOM, config.episodes, rng)
             for number, code in enumerate(codes):
                 key = (name, text, number)

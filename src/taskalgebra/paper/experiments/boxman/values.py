@@ -70,7 +70,7 @@ def run(
         own, setting = skills[name], SETTINGS[name]
         world, code = world_of(own), layout(world_of(own), config.layout_seed)
         names = world.board.objects
-        agents = [own[text] for text in setting.tasks]
+        agents = [own.for_task(text) for text in setting.tasks]
         (batch,) = screens(world, code)
         with one_thread():
             learned = q_bars([agent.values for agent in agents], batch)
