@@ -10,6 +10,7 @@ the oracle that comes with OGBench moves the arm, and what is seen are the real 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import product
@@ -98,7 +99,9 @@ class Arm(Buttons):
     def __init__(self) -> None:
         """Build the simulator, which takes some seconds."""
         try:
-            import_module("ogbench")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # such as that there is no display
+                import_module("ogbench")
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(missing("the arm", "ogbench", "ogbench")) from error
         oracles = import_module("ogbench.manipspace.oracles.markov.button_markov")
@@ -135,7 +138,9 @@ class Arm(Buttons):
             }
             *_, info = self.simulator.step(self.oracle.select_action(None, told))
             n += 1
-        self.buttons = np.array([info[f"privileged/button_{j}_state"] for j in range(9)], np.int8)
+        self.buttons = np.array(
+            [info[f"privileged/button_{j}_state"] for j in range(len(NAMES))], np.int8
+        )
         about = {"simulator_steps": n, "as_ruled": bool((self.buttons == ruled).all())}
         return self.buttons.copy(), 0.0, False, False, about
 
@@ -180,7 +185,7 @@ def world() -> Wrapped:
 
 def explored() -> Explored:
     """All 512 boards, found by trying all presses; episodes go on after each."""
-    return ta.explore(world(), seeds=range(5), continuing=True)
+    return ta.explore(world(), continuing=True)
 
 
 def solved() -> Skills:
