@@ -35,6 +35,7 @@ PACKAGES = {
     "deep": "torch",
     "mazes": "gymnasium_robotics",
     "minigrid": "minigrid",
+    "ogbench": "ogbench",
     "sb3": "stable_baselines3",
 }
 """The package that tells whether an extra is installed."""
@@ -128,9 +129,13 @@ def require_extras(what: str, extras: Sequence[str]) -> None:
     Raises:
         ModuleNotFoundError: the message says what to install.
     """
-    for extra in extras:
-        if find_spec(PACKAGES[extra]) is None:
-            raise ModuleNotFoundError(missing(what, PACKAGES[extra], extra))
+    for extra in lacking(extras):
+        raise ModuleNotFoundError(missing(what, PACKAGES[extra], extra))
+
+
+def lacking(extras: Sequence[str]) -> list[str]:
+    """Those of some extras that are not installed."""
+    return [extra for extra in extras if find_spec(PACKAGES[extra]) is None]
 
 
 def _run(world: World, quick: bool) -> Shown:

@@ -24,7 +24,7 @@ SHORT: set[str] = set()
 def test_every_part_runs_at_toy_size_and_is_kept(tmp_path, document, monkeypatch):
     arguments = ("reproduce", "temporal", "--quick", "--quiet", "--out", tmp_path)
     first = document(*arguments)
-    assert [part["name"] for part in first["parts"]] == list(report.entries())
+    assert [part["name"] for part in first["parts"]] == [one.name for one in report.chosen([])]
     for part in first["parts"]:
         assert part["ok"], part["name"]
         assert all(task["verdict"] for task in part["tasks"])
@@ -132,6 +132,25 @@ def test_all_circles_are_visited_in_no_more_steps_than_published():
     for row in shown.rows:
         assert row.episodes == 2500 and row.success >= 0.98
         assert row.success >= theirs[row.task].success and row.steps <= theirs[row.task].steps
+
+
+def test_buttons_are_pressed_as_few_times_as_possible_by_the_arm_too():
+    """The page says how many presses and steps of the simulator there were."""
+    rule, arm = (
+        report.kept(report.entries()[f"puzzle-{by}"], SHIPPED) for by in ("planned", "arm")
+    )
+    assert [row.task for row in rule.rows] == [row.task for row in arm.rows]
+    assert [row.episodes for row in rule.rows] == [512] * 8 + [1] * 5
+    assert [row.episodes for row in arm.rows] == [5] * 13
+    assert all(row.success == 1.0 and row.short == 0 for row in (*rule.rows, *arm.rows))
+    text = (SHIPPED.parents[1] / "docs" / "how-to" / "temporal-worlds.md").read_text()
+    for row in rule.rows[:8]:
+        formula = row.formula.replace("|", "\\|")
+        assert f"| `{formula}` | {row.steps:.2f} |" in text
+    presses = sum(row.episodes * row.steps for row in arm.rows)
+    simulated = sum(row.episodes * row.score for row in arm.rows)
+    assert f"All 65 episodes succeed, with the fewest presses, {presses:.0f} in all" in text
+    assert f"takes {simulated / presses:.1f} steps for each" in text
 
 
 def test_the_tables_and_the_published_figures_are_those_of_the_results():

@@ -43,7 +43,7 @@ def reproduce_temporal(
     names: list[str], out: Path, output: Output, *, fresh: bool, quick: bool
 ) -> int:
     """Run parts, and print what was found."""
-    from taskalgebra.showcase.temporal.run import TABLES, run
+    from taskalgebra.showcase.temporal.run import TABLES, left_out, run
 
     found = []
     with output.progress("") as meter:
@@ -54,6 +54,8 @@ def reproduce_temporal(
                 found.append(shown)
         except (ModuleNotFoundError, ValueError) as error:
             raise Failure(str(error)) from error
+    for why in [] if names else left_out():
+        output.note(why)
     output.table(COLUMNS, [row for shown in found for row in _rows(shown)])
     n_ok = sum(shown.ok for shown in found)
     path = out / "results" / "temporal" / TABLES

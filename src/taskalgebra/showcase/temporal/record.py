@@ -212,6 +212,8 @@ class Entry:
     """What the score is."""
     extras: tuple[str, ...] = ()
     """Extras of the library that it needs."""
+    aside: bool = False
+    """Whether a run of all parts leaves it out where an extra is not installed."""
 
     def reaches(self, one: Measured) -> bool:
         """Whether what was measured reaches the bar; what is not known is not asked for."""

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from taskalgebra import files
+from taskalgebra.extras import missing
 from taskalgebra.paper.results.record import Result, Table, load
 from taskalgebra.progress import Event, Listener, silent
-from taskalgebra.showcase.run import require_extras
+from taskalgebra.showcase.run import PACKAGES, lacking, require_extras
 from taskalgebra.showcase.temporal.published import PUBLISHED
 from taskalgebra.showcase.temporal.record import Entry, Measured, Published, Shown
 from taskalgebra.showcase.temporal.table import page
 from taskalgebra.validation import closest, listed
 
-MODULES = ("office", "letters", "flat")
+MODULES = ("office", "letters", "flat", "puzzle")
 """The modules of this package with a list `ENTRIES`."""
 TABLES = "temporal.md"
 PICTURE = "figures/temporal"
@@ -39,7 +40,7 @@ def entries() -> dict[str, Entry]:
 
 
 def chosen(names: Sequence[str]) -> list[Entry]:
-    """Parts by name, or all.
+    """Parts by name, or all; of all, those aside only where their extras are installed.
 
     Raises:
         ValueError: there is no such part.
@@ -51,7 +52,18 @@ def chosen(names: Sequence[str]) -> list[Entry]:
                 f"unknown part {name!r}; there are {listed(list(known), 40)}"
                 f"{closest(name, list(known))}"
             )
-    return [known[name] for name in names] or list(known.values())
+    all_parts = [one for one in known.values() if not (one.aside and lacking(one.extras))]
+    return [known[name] for name in names] or all_parts
+
+
+def left_out() -> list[str]:
+    """Why parts are missing from a run of all, in words."""
+    return [
+        f"left out: {missing(one.title, PACKAGES[extra], extra)}"
+        for one in entries().values()
+        if one.aside
+        for extra in lacking(one.extras)
+    ]
 
 
 def run(
