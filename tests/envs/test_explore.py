@@ -113,9 +113,77 @@ def test_a_toy_text_world_is_that_of_its_table(options):
     state, _ = env.reset(seed=0)
     over = False
     while not over:
-        state, reward, over, _, _ = env.step(agent.act(state))
+        state, reward, over, _, _ = env.step(agent.act(state, env))
     assert reward == 1.0
-    assert agent.act(np.array([0, 1])).shape == (2,)
+    copies = gym.vector.SyncVectorEnv([lake(**options)] * 2)
+    assert agent.act(copies.reset(seed=0)[0], copies).shape == (2,)
+
+
+class Backwards(gym.Env):
+    """Six cells in a row; cell 5 is where episodes start, so that it is the first to be found."""
+
+    observation_space = gym.spaces.Discrete(6)
+    action_space = gym.spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 5
+        return self.at, {}
+
+    def step(self, action):
+        self.at = int(np.clip(self.at + action - 1, 0, 5))
+        return self.at, -0.125, False, False, {}
+
+
+def backwards(continuing, **options):
+    world = ta.wrap(
+        Backwards, lambda at, info, env: "end" if at == 0 else None, among=["end"], **options
+    )
+    return ta.explore(world, continuing=continuing)
+
+
+@pytest.mark.parametrize("key", ["end", "F end"])
+def test_numbers_of_states_are_not_taken_for_observations(key):
+    explored = backwards(key == "F end")
+    agent = ta.solve(explored)[key]
+    with pytest.raises(ValueError, match=r"say where .* agent\.act\(observation, env\)"):
+        agent.act(5)
+    real = Backwards()
+    loops = {
+        "real": (real, real.reset(seed=0)[0]),
+        "explored": (explored, explored.reset(seed=0)[0]),
+    }
+    for env, at in loops.values():
+        steps = 0
+        while steps < 5:
+            at, *_ = env.step(agent.act(at, env))
+            steps += 1
+        assert env is not real or at == 0
+    copies = explored.continuing(2) if key == "F end" else explored.vector(2, task=agent.task)
+    states, _ = copies.reset(seed=0)
+    agent.reset([True, True])
+    for _ in range(5 if key == "F end" else 6):  # the last action of a Boolean task is paid
+        states, _, _, _, infos = copies.step(agent.act(states, copies))
+    assert infos["goal"].tolist() == [0, 0]
+
+
+def test_actions_in_the_explored_world_are_its_numbers():
+    explored = backwards(False, actions={"back": 0, "on": 2})
+    agent = ta.solve(explored)["end"]
+    assert agent.act(5, Backwards()) == 0
+    assert ta.solve(backwards(False, actions={"on": 2, "back": 0}))["end"].act(0, explored) == 1
+
+
+def test_where_both_numbers_are_the_same_nothing_need_be_said():
+    class Forwards(Backwards):
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at = 0
+            return self.at, {}
+
+    world = ta.wrap(Forwards, lambda at, info, env: "end" if at == 5 else None, among=["end"])
+    agent = ta.solve(ta.explore(world, continuing=True))["F end"]
+    assert agent.act(0) == 2
 
 
 def test_copies_are_kept_where_no_hooks_are_known():
@@ -211,12 +279,17 @@ def test_sampled_outcomes_are_as_close_as_stated(samples):
     real = lake(True)().unwrapped
     mdp, table = explored.space.mdp, real.P
     worst = 0.0
-    for own, s in ((own, explored.see(own)) for own in table if on_lake(own, {}, real) is None):
+
+    def number(own):
+        real.s = own
+        return explored.state_of(real)
+
+    for own, s in ((own, number(own)) for own in table if on_lake(own, {}, real) is None):
         for a in range(4):
             true = {}
             for p, t, _, _ in table[own][a]:
                 letter = on_lake(t, {}, real)
-                t = explored.space.mdp.goals[mdp.goal_index(letter)] if letter else explored.see(t)
+                t = explored.space.mdp.goals[mdp.goal_index(letter)] if letter else number(t)
                 true[int(t)] = true.get(int(t), 0.0) + p
             for k in range(mdp.offset[s * 4 + a], mdp.offset[s * 4 + a + 1]):
                 t = int(mdp.successor[k])
@@ -328,8 +401,8 @@ def narrow(**attributes):
 
 
 def test_numbers_of_states_are_the_same_in_any_size():
-    agent = ta.solve(ta.explore(narrow()))["west"]
-    assert [agent.act(kind(3)) for kind in (int, np.int32, np.int64, np.uint8)] == [0] * 4
+    agent, env = ta.solve(ta.explore(narrow()))["west"], Narrow()
+    assert [agent.act(kind(3), env) for kind in (int, np.int32, np.int64, np.uint8)] == [0] * 4
 
 
 def test_the_sign_of_zero_tells_no_states_apart():

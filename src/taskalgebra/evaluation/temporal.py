@@ -169,7 +169,7 @@ def play_real(
         observation, info = env.reset(seed=world.episode_seed(seed + i))
         policy.reset(np.ones(1, np.bool_))
         for _ in range(count(max_steps, "max_steps")):
-            action = world.own_actions(policy.act(world.see(observation, env)))
+            action = world.own_actions(policy.act(world.see(observation, env)), env)
             observation, reward, terminated, truncated, info = env.step(action)
             returns[i] += float(reward)
             steps[i] += 1

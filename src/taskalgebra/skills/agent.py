@@ -79,7 +79,7 @@ class Agent(BooleanElement):
         world = self.skills.env
         if world is None:
             return self.policy.act(observations)
-        return world.own_actions(self.policy.act(world.see(observations, env)))
+        return world.own_actions(self.policy.act(world.see(observations, env)), env)
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
         """Episodes begin in these places of a batch: forget what was kept in mind, if anything."""

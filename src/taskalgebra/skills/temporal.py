@@ -91,7 +91,7 @@ class TemporalAgent(BooleanElement):
         world = self.skills.env
         if world is None:
             return self.policy.act(observations)
-        return world.own_actions(self.policy.act(world.see(observations, env)))
+        return world.own_actions(self.policy.act(world.see(observations, env)), env)
 
     def observe(self, reached: Any) -> None:
         """Take note of a step.
