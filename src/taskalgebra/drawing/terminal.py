@@ -11,11 +11,14 @@ readers and in greyscale.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from os import environ
 
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.signs import shown_in
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -43,6 +46,12 @@ def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> s
     """
     mdp = task.space.mdp
     return map_of_policy(mdp, _signs(task.wanted), values, actions, colour=colour)
+
+
+def print_picture(title: str, drawn: Callable[[bool], str]) -> None:
+    """Print a picture below its title, `drawn(True)` in colour if the output is a terminal."""
+    colour = sys.stdout.isatty() and "NO_COLOR" not in environ
+    print(shown_in(f"{title}\n{drawn(colour)}", sys.stdout.encoding))
 
 
 def map_of_policy(

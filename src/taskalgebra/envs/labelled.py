@@ -96,12 +96,12 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         on_goal, self._on_goal = self._on_goal, None
         if seed is not None:
             self._chance = np.random.default_rng(seed)
-        told = options is not None and "resume" in options
+        others = dict(options or {})
+        told = others.pop("resume", False)
         free = told or (seed is None and options is None)
         if free and on_goal is not None and self._chance.random() < self.rules.resumes:
             return on_goal, {"goal": NO_GOAL}
-        if told:
-            options = {name: option for name, option in options.items() if name != "resume"} or None
+        options = others or None if told else options
         observation, info = self.env.reset(seed=seed, options=options)
         return self._seen(observation), {**info, "goal": NO_GOAL}
 

@@ -6,19 +6,17 @@ agent: it takes the same actions.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from operator import and_, invert, or_, xor
-from os import environ
 from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
-from taskalgebra.drawing.terminal import picture
+from taskalgebra.drawing.terminal import picture, print_picture
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.registry import env_of
 from taskalgebra.evaluation.continuing import ContinuingEvaluation, play_on
@@ -31,7 +29,7 @@ from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.planning.horizon import HorizonPolicy
 from taskalgebra.progress import Listener, Meter, require_listener
-from taskalgebra.signs import shown_in
+from taskalgebra.theory.certificate import Certificate, exact_values, not_known
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.policy import Policy
@@ -330,9 +328,17 @@ class Agent(BooleanElement):
     def show(self) -> None:
         """Print the picture, in colour if the output is a terminal."""
         self._require_states("show()")
-        colour = sys.stdout.isatty() and "NO_COLOR" not in environ
-        text = f"{self.expression}\n{self.picture(colour=colour)}"
-        print(shown_in(text, sys.stdout.encoding))
+        print_picture(str(self.expression), lambda colour: self.picture(colour=colour))
+
+    def certificate(self) -> Certificate:
+        """Whether the agent is known to be optimal: by Theorem 3 and Lemma 1, on exact values."""
+        space, error = self.task.space, self.skills.family.error_bound
+        if space.finite:
+            tasks = [*self.skills.family.tasks.values(), self.task]
+            found = space.check(tasks).for_optimality
+        else:
+            found = (not_known("deterministic", "Assumption 1(ii)"),)
+        return Certificate((*found, exact_values(error)), "composed by Definition 4")
 
     def __and__(self, other: BooleanElement) -> Agent:
         """The agent for both tasks."""

@@ -33,12 +33,13 @@ from taskalgebra.planning.temporal import (
     goal_rewards,
     values_to_come,
 )
-from taskalgebra.theory.certificate import Certificate
+from taskalgebra.theory.certificate import Certificate, exact_values, not_known
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.findings import Finding
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.reach import Reach, ReachQ
 from taskalgebra.theory.tasks import Task, TaskSpace
+from taskalgebra.validation import listed
 
 SURVEYED = 8
 """Copies of an open world that are played to see what goals look like."""
@@ -228,10 +229,26 @@ def planned(
             return Plan(found, certificate, ways, success, family)
         to_come = values_to_come(ways.between, found, success, ways.entry)
         rewards = goal_rewards(to_come, found, ways.entry)
+        if ways.surveyed and not (rewards[found.automaton.start] > -np.inf).any():
+            raise ValueError(_no_way_on(formula, ways.between, space))
         return Plan(found, certificate, ways, success, family, rewards)
     certificate = Certificate((), "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
     return replace(plan, table=plan.product.actions())
+
+
+def _no_way_on(formula: Expression, between: Array, space: TaskSpace) -> str:
+    """Why what was learned of an open world is not enough for a formula, and what to do."""
+    on = between > -np.inf
+    np.fill_diagonal(on, False)
+    stuck = [space.goal_names[g] for g in np.flatnonzero(~on.any(axis=1) & space.wantable)]
+    where = f"from {listed(stuck)} no way to another goal is known" if stuck else "it needs others"
+    return (
+        f"no known ways between goals satisfy {formula}: {where}. If no episode of learning began "
+        f"there, learn(..., continuing=True) lets them. If the label stays true while the agent is "
+        f"there, every step enters the goal again; explore(world, continuing=True) can tell such "
+        f"steps apart"
+    )
 
 
 def _counts_steps(formula: Expression, space: TaskSpace) -> str:
@@ -286,9 +303,7 @@ def _findings(found: Labelled, family: Family) -> list[Finding]:
         detail = "every action has one outcome" if one else "actions have random outcomes"
         deterministic = Finding("deterministic", where, one, detail)
     else:
-        deterministic = Finding(
-            "deterministic", where, True, "not known of an open world", examined=False
-        )
+        deterministic = not_known("deterministic", where)
     still = found.automaton.stutters
     stutters = Finding(
         "steps between goals do not count",
@@ -298,12 +313,4 @@ def _findings(found: Labelled, family: Family) -> list[Finding]:
         if still
         else "a step that enters no goal changes the state of the automaton",
     )
-    exact = family.error_bound == 0.0
-    values = Finding(
-        "exact values",
-        "Corollary 1",
-        True,
-        "the returns to goals were planned" if exact else "the returns to goals are estimates",
-        examined=exact,
-    )
-    return [deterministic, stutters, values]
+    return [deterministic, stutters, exact_values(family.error_bound)]

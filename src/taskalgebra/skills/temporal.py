@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
-from taskalgebra.drawing.terminal import map_of_policy
+from taskalgebra.drawing.terminal import map_of_policy, print_picture
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
@@ -31,7 +31,7 @@ from taskalgebra.planning.product import TooLargeError
 from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.plans import Plan
-from taskalgebra.skills.walks import Walk, walk
+from taskalgebra.skills.walks import Walk, signs_of, table_of, walk
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
@@ -102,6 +102,12 @@ class TemporalAgent(BooleanElement):
         """
         n = self.policy.states.size
         infos = reached if isinstance(reached, Mapping) else {"goal": reached}
+        if "goal" not in infos:
+            raise ValueError(
+                'the info of the step has no "goal", so that nothing is known of what it entered; '
+                "copies of skills.env.continuing(n) say it. In an environment of your own give its "
+                "number: agent.observe(skills.env.entered(observation, info, env))"
+            )
         goals = goals_entered(infos, n, self.skills.family.space.n_goals)
         self.policy.observe(goals)
 
@@ -125,8 +131,17 @@ class TemporalAgent(BooleanElement):
         return (given[None], True) if given.ndim == n else (given, False)
 
     def violations(self, observations: ArrayLike) -> LongArray:
-        """[B], the fewest violations from there, of an agent that counts them; −1 for no way."""
+        """[B], the fewest violations from there, of an agent that counts them; −1 for no way.
+
+        Raises:
+            TypeError: it is the agent of a formula, which does not count violations.
+        """
         given, one = self._batch(observations)
+        if self.avoided is None:
+            raise TypeError(
+                f"the agent for {self.expression} counts no violations; those of "
+                f"skills.fewest_violations(...) and skills.avoiding(...) do"
+            )
         if isinstance(self.policy, LayoutPolicy):
             found = self.policy.violations(given)
         else:
@@ -299,26 +314,14 @@ class TemporalAgent(BooleanElement):
         Args:
             state: of the automaton, by default the first.
         """
-        mdp = self._finite("table").mdp
-        u = self._state(state)
-        cells = np.flatnonzero(~mdp.is_goal)
-        values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
-        policy = self.plan.policy()
-        values[cells] = policy.value(cells, u)
-        actions[cells] = policy.in_state(u, cells)
-        return values, actions
+        return table_of(self._finite("table"), self.plan, self._state(state))
 
     def signs(self, state: int | None = None) -> list[str]:
         """[G], what entering each goal does with the automaton in one state.
 
         ◆ leads on, × violates the formula, ◇ changes nothing.
         """
-        found, automaton = self.plan.labelled, self.automaton
-        u = self._state(state)
-        return [
-            "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
-            for v in found.at_goal[u].tolist()
-        ]
+        return signs_of(self.plan, self._state(state))
 
     def _state(self, state: int | None) -> int:
         """A state of the automaton, by default the first."""
@@ -332,6 +335,10 @@ class TemporalAgent(BooleanElement):
         values, actions = self.table(state)
         mdp = self._finite("picture").mdp
         return map_of_policy(mdp, self.signs(state), values, actions, colour=colour)
+
+    def show(self, state: int | None = None) -> None:
+        """Print the picture, in colour if the output is a terminal."""
+        print_picture(str(self.expression), lambda colour: self.picture(state, colour=colour))
 
     def _finite(self, what: str) -> TaskSpace:
         space = self.skills.family.space
@@ -379,4 +386,5 @@ class TemporalAgent(BooleanElement):
 
     def __repr__(self) -> str:
         """The formula, and the size of its automaton."""
-        return f"TemporalAgent({str(self.expression)!r}, {self.automaton.n_states} states)"
+        counts = "" if self.plan.toll is None else ", fewest violations"
+        return f"TemporalAgent({str(self.expression)!r}, {self.automaton.n_states} states{counts})"

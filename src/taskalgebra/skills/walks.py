@@ -1,4 +1,4 @@
-"""Episodes of a formula in a finite world, step by step."""
+"""What an agent for a formula does in a finite world: step by step, and on the map."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from taskalgebra.arrays import Array, LongArray
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.skills.plans import Plan
 from taskalgebra.theory.tasks import TaskSpace
@@ -51,3 +52,26 @@ def walk(space: TaskSpace, plan: Plan, start: int, *, seed: int, max_steps: int)
             break
     total += plan.success * satisfied
     return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+
+
+def table_of(space: TaskSpace, plan: Plan, u: int) -> tuple[Array, LongArray]:
+    """[S] values and [S] actions, with the automaton in state u."""
+    mdp = space.mdp
+    cells = np.flatnonzero(~mdp.is_goal)
+    values, actions = np.full(mdp.n_states, -np.inf), np.zeros(mdp.n_states, np.int64)
+    policy = plan.policy()
+    values[cells] = policy.value(cells, u)
+    actions[cells] = policy.in_state(u, cells)
+    return values, actions
+
+
+def signs_of(plan: Plan, u: int) -> list[str]:
+    """[G], what entering each goal does with the automaton in state u.
+
+    ◆ leads on, × violates the formula, ◇ changes nothing.
+    """
+    found, automaton = plan.labelled, plan.labelled.automaton
+    return [
+        "×" if automaton.dead[v] else "◇" if v == u and not automaton.accepting[v] else "◆"
+        for v in found.at_goal[u].tolist()
+    ]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from taskalgebra.theory.findings import Findings
+from taskalgebra.theory.findings import Finding, Findings
+
+
+def exact_values(error_bound: float | None) -> Finding:
+    """Whether values are those of the world, or estimates."""
+    exact = error_bound == 0.0
+    detail = "the returns to goals were planned" if exact else "the returns to goals are estimates"
+    return Finding("exact values", "Corollary 1", True, detail, examined=exact)
+
+
+def not_known(name: str, paper: str) -> Finding:
+    """An assumption that is not known of a world that can only be played."""
+    return Finding(name, paper, True, "not known of an open world", examined=False)
 
 
 @final

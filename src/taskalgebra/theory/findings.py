@@ -70,8 +70,13 @@ class AssumptionReport(Findings):
     @property
     def zero_shot_optimal(self) -> bool:
         """Whether Theorem 3 applies: composed policies are optimal for any expression."""
-        needed = set(self) - {TWO_VALUES, REACHABLE, WORTH}
-        return all(self[name].holds for name in needed)
+        return all(finding.holds for finding in self.for_optimality)
+
+    @property
+    def for_optimality(self) -> tuple[Finding, ...]:
+        """What Theorem 3 and Lemma 1 need."""
+        others = {TWO_VALUES, REACHABLE, WORTH}
+        return tuple(finding for finding in self.findings if finding.name not in others)
 
     @property
     def boolean_algebra(self) -> bool:

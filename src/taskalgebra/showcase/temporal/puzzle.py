@@ -119,7 +119,7 @@ def planned(quick: bool) -> Iterator[Measured]:
         boards = range(0, N_BOARDS, QUICK if quick else 1) if start is None else [number(start)]
         episodes = [Episode(JUDGED, task, board) for board in boards]
         states = [int(env.see(np.array(buttons(board), np.int8))) for board in boards]
-        follow(skills()[formula], env, states, episodes, LIMIT)
+        follow(skills().for_formula(formula), env, states, episodes, LIMIT)
         yield _measured(name, formula, steps_of(episodes), task, list(boards))
 
 
@@ -133,7 +133,7 @@ def by_arm(quick: bool) -> Iterator[Measured]:
         for seed in SEEDS[:1] if quick else SEEDS:
             options = None if start is None else {"buttons": start}
             first, _ = arm.reset(seed=seed, options=options)
-            presses, steps = play(skills()[formula], arm, task, first)
+            presses, steps = play(skills().for_formula(formula), arm, task, first)
             boards.append(number(first))
             taken.append(presses)
             simulated.append(steps)
