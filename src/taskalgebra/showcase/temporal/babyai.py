@@ -2,14 +2,14 @@
 
 The level is the judge: it pays when it takes its instruction for done.  The fewest steps come from
 a breadth-first search in the level itself, which is put back into states together with what its
-instruction keeps in mind; the search may pick things up even where the agent cannot.  Levels that
-are too large to explore, or that ask for something that is not understood, are refused and counted.
+instruction keeps in mind, with the actions that the agent has.  Levels that are too large to
+explore, or that ask for something that is not understood, are refused and counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import gymnasium as gym
@@ -32,10 +32,6 @@ SEEDS, QUICK = range(12), range(1, 2)
 LIMIT = 10_000  # states of a level
 OWN = "its own instructions"
 
-ACTIONS = (0, 1, 2, 3, 5)
-"""Those of the search: all of a level but to put something down, and "done"."""
-
-
 MARKS = ("a_done", "b_done", "preCarrying")
 """What instructions keep in mind; the last is what was in the hand."""
 
@@ -51,11 +47,17 @@ class State(NamedTuple):
     well: bool | None  # how the episode ended
 
 
-def fewest_steps(name: str, seed: int) -> float:
-    """The steps of the shortest episode that a level pays for; ∞ if there is none."""
+def fewest_steps(name: str, seed: int, actions: Sequence[int]) -> float:
+    """The steps of the shortest episode that a level pays for; ∞ if there is none.
+
+    Args:
+        name: of the level.
+        seed: of the episode.
+        actions: that may be taken; not to put something down.
+    """
     env = gym.make(name, disable_env_checker=True)
     env.reset(seed=seed)
-    search_in = Level(env.unwrapped)
+    search_in = Level(env.unwrapped, actions)
     found = search.fewest_steps(search_in.save(None), search_in.after, lambda state: state.well)
     env.close()
     return math.inf if found is None else found
@@ -65,9 +67,9 @@ def fewest_steps(name: str, seed: int) -> float:
 class Level:
     """A level that can be put into states; nothing is ever put down in it."""
 
-    def __init__(self, env: Any) -> None:
-        """Take an environment, unwrapped, at the start of an episode."""
-        self.env, self.parts = env, list(_parts(env.instrs))
+    def __init__(self, env: Any, actions: Sequence[int]) -> None:
+        """Take an environment, unwrapped, at the start of an episode, and what may be done."""
+        self.env, self.actions, self.parts = env, actions, list(_parts(env.instrs))
         inside = [getattr(one, "contains", None) for one in env.grid.grid]
         self.things = {id(one): one for one in (None, *env.grid.grid, *inside)}
         self.doors = [one for one in env.grid.grid if one is not None and one.type == "door"]
@@ -100,7 +102,7 @@ class Level:
 
     def after(self, state: State) -> Iterator[State]:
         """The states that one step leads to, by the level's own rules."""
-        for action in ACTIONS:
+        for action in self.actions:
             self.restore(state)
             _, reward, ended, _, _ = self.env.step(action)
             yield self.save(reward > 0 if ended else None)
@@ -115,7 +117,7 @@ def _parts(instruction: Any) -> Iterator[Any]:
 
 
 def obeyed(name: str, seed: int, limit: int) -> tuple[float, float]:
-    """The steps until a level pays, ∞ if it does not; and the fewest.
+    """The steps until a level pays, ∞ if it does not; and the fewest with the same actions.
 
     Raises:
         ValueError: the level is refused.
@@ -126,7 +128,8 @@ def obeyed(name: str, seed: int, limit: int) -> tuple[float, float]:
     agent.play(level, episodes=1)
     paid = level.return_queue and level.return_queue[-1] > 0
     taken = float(level.length_queue[-1]) if paid else math.inf
-    return taken, fewest_steps(name, seed)
+    actions = [instructions.ACTIONS[one] for one in task.world.space.world.action_names]
+    return taken, fewest_steps(name, seed, actions)
 
 
 def planned(quick: bool) -> Iterator[Measured]:
