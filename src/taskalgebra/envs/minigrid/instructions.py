@@ -92,7 +92,7 @@ def read(name: str, seed: int) -> Instruction:
             dict.fromkeys(
                 f"{VERBS[type(part).__name__]} {names[place]}"
                 for part in parts
-                for place in map(_place, part.desc.obj_poss)
+                for place in _places(part, names)
             )
         )
         needed = {"left", "right", "forward", "toggle"}
@@ -254,6 +254,11 @@ def _reached(instruction: Any, names: Mapping[tuple[int, int], str]) -> Expressi
     """The things that will do, any of them."""
     verb = VERBS[type(instruction).__name__]
     leaves: list[Expression] = [
-        Name(f"{verb} {names[_place(position)]}") for position in instruction.desc.obj_poss
+        Name(f"{verb} {names[place]}") for place in _places(instruction, names)
     ]
     return reduce(Or, leaves)
+
+
+def _places(instruction: Any, names: Mapping[tuple[int, int], str]) -> list[tuple[int, int]]:
+    """Where the things are that will do; to a level, walls are grey objects, too."""
+    return [place for place in map(_place, instruction.desc.obj_poss) if place in names]

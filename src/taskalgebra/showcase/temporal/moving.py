@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import taskalgebra as ta
 from taskalgebra.envs.boxman.board import Board
@@ -66,7 +67,7 @@ def learned(quick: bool) -> Iterator[Measured]:
     episodes = QUICK if quick else EPISODES
     for name, shipped in SKILLS.items():
         skills = ta.load(shipped)
-        world = skills.env
+        world: Any = skills.env
         for expression, avoid in TASKS.items():
             task = world.find_task(expression)
             found = skills[task].evaluate_continuing(
