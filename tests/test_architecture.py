@@ -16,6 +16,7 @@ AT_HOME = (
     "envs/registry.py",
     "envs/boxman/",
     "paper/",
+    "showcase/temporal/moving.py",
     "skills/catalogue.py",
     "skills/shipped/",
     "apps/playground/presets/",

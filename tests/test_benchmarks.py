@@ -98,17 +98,3 @@ def test_learning_boxman_is_judged_on_all_goal_sets(monkeypatch, capsys):
             boxman_learning.main(["--layout", "fixed"])
         assert stop.value.code == code
     assert "seed 2: share of optimal episodes" in capsys.readouterr().out
-
-
-def test_moving_targets_are_held_against_the_optimum(monkeypatch, capsys):
-    import moving_targets
-
-    monkeypatch.setattr(moving_targets, "TASKS", ("blue",))
-    for least, code in ((0.0, 0), (9.0, 1)):
-        monkeypatch.setattr(moving_targets, "LEAST", least)
-        with pytest.raises(SystemExit) as stop:
-            moving_targets.main(["--rules", "pick-up", "--episodes", "3"])
-        assert stop.value.code == code
-    world = Boxman(layout="random")
-    assert moving_targets.optimum(world, world.tasks["blue"]) == pytest.approx(13.27, abs=0.01)
-    assert "by pick-up, blue: median / optimum" in capsys.readouterr().out

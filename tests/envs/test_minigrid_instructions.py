@@ -88,6 +88,12 @@ def test_what_is_not_understood_is_refused_in_words():
         instructions.read(SEQUENCE, 1).explore(limit=50)
 
 
+def test_walls_are_not_grey_objects():
+    task = instructions.read("BabyAI-PickupDist-v0", 7)
+    assert task.mission == "pick up a grey object"
+    assert "wall" not in str(task.formula) and "picked up grey " in str(task.formula)
+
+
 def test_worlds_for_tasks_with_time_do_not_play_other_tasks():
     task = instructions.read(SEQUENCE, 7)
     skills = ta.solve(task.explore())

@@ -1,118 +1,83 @@
 """LetterWorld (LTL2Action, DeepLTL): letters in an order, or never, in layouts that are new.
 
-The optimum is a breadth-first search over cells and the states of the automaton.
+The optimum, and whether an episode succeeded, are those of the judge of tasks with time.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
 import taskalgebra as ta
-from taskalgebra.arrays import BoolArray, IntArray, LongArray
-from taskalgebra.envs.letter_world import FORMULAS, RandomLetterWorld
-from taskalgebra.envs.letters import CORNER, EACH, LETTERS, NEIGHBOUR, Bytes
-from taskalgebra.logic.automaton import Automaton
+from taskalgebra.arrays import Array
+from taskalgebra.envs.letter_world import FORMULAS, LIMIT, RandomLetterWorld
+from taskalgebra.envs.letters import LETTERS, SIDE
 from taskalgebra.showcase.record import Judged, World
+from taskalgebra.showcase.temporal.judge import (
+    NONE,
+    Board,
+    Episode,
+    Letters,
+    Reading,
+    fewest,
+    follow,
+    steps_of,
+)
 from taskalgebra.skills.skills import Skills
+from taskalgebra.worlds.grid import Cell
 
 UNSEEN = 2**31
 """The first seed of layouts; those of trainings are lower."""
-LIMIT = 75
-"""Steps of an episode, as published."""
 AT_ONCE = 250
 """Episodes that are played side by side."""
-DEEP_LTL = {
-    "1": (0.999, 9.66),
-    "2": (0.982, 7.26),
-    "3": (1.000, 12.23),
-    "4": (0.969, 12.13),
-    "5": (0.997, 9.48),
-}
-"""Success and steps of DeepLTL, after 15 million steps of training, as published."""
+CORNER: Cell = (0, 0)
+ALPHABET: tuple[Letters, ...] = (NONE, *(frozenset([name]) for name in LETTERS))
 
 
-@dataclass(frozen=True)
-class Played:
-    """Episodes of one formula."""
+def board(layout: Sequence[int]) -> Board:
+    """A layout as the judge sees it: `[49]`, 0 for a free cell, 1 for a, 2 for b."""
 
-    success: BoolArray  # [N]
-    steps: LongArray  # [N], of the agent
-    fewest: LongArray  # [N]
+    @cache
+    def moves(cell: Cell) -> list[tuple[Cell, Letters]]:
+        row, column = cell
+        found = []
+        for down, right in ((-1, 0), (0, 1), (1, 0), (0, -1)):
+            there = (row + down) % SIDE, (column + right) % SIDE
+            found.append((there, ALPHABET[layout[there[0] * SIDE + there[1]]]))
+        return found
+
+    return Board(moves, ALPHABET)
 
 
-def reading(automaton: Automaton) -> IntArray:
-    """[13], what an automaton reads on a cell: with no letter, with a, …, with l."""
-    return np.array([automaton.letter(each) for each in ((), *zip(LETTERS, strict=True))])
+def play(skills: Skills, formula: str, episodes: int, seed: int = UNSEEN) -> tuple[Array, Array]:
+    """Play a formula in new layouts, from the corner.
 
-
-def fewest_steps(layout: Bytes, automaton: Automaton) -> int | None:
-    """Steps from the corner until the formula is satisfied, by breadth-first search.
-
-    None if it cannot be.
+    Returns:
+        `[N]`, the steps of each episode, ∞ where it failed; and the fewest.
     """
-    delta = automaton.delta[:, reading(automaton)[layout]].tolist()  # [U, cells]
-    start = (CORNER, int(automaton.start))
-    steps, waiting = {start: 0}, deque([start])
-    while waiting:
-        cell, u = state = waiting.popleft()
-        for there in NEIGHBOUR[cell].tolist():
-            following = (there, delta[u][there])
-            if automaton.accepting[following[1]]:
-                return steps[state] + 1
-            if following not in steps and not automaton.dead[following[1]]:
-                steps[following] = steps[state] + 1
-                waiting.append(following)
-    return None
-
-
-def play(skills: Skills, formula: str, episodes: int, seed: int = UNSEEN) -> Played:
-    """Play a formula in new layouts, from the corner."""
-    parts = [
-        _play(skills, formula, min(AT_ONCE, episodes - first), seed + first)
-        for first in range(0, episodes, AT_ONCE)
-    ]
-    return Played(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _play(
-    skills: Skills, formula: str, n: int, seed: int
-) -> tuple[BoolArray, LongArray, LongArray]:
-    """Success, steps and the fewest steps, each `[N]`, of episodes side by side."""
-    agent = skills.for_formula(formula)
-    automaton = agent.automaton
-    read = reading(automaton)
-    copies = RandomLetterWorld().continuing(n)
-    observations, _ = copies.reset(seed=seed)
-    agent.reset([True] * n)
-    found = [fewest_steps(code[1:], automaton) for code in copies.codes]
-    fewest = np.array([LIMIT if steps is None else steps for steps in found])
-    states = np.full(n, automaton.start, np.int64)
-    steps = np.full(n, LIMIT, np.int64)
-    over = np.zeros(n, np.bool_)
-    for step in range(1, LIMIT + 1):
-        observations, _, _, _, infos = copies.step(agent.act(observations))
-        agent.observe(infos)
-        letters = infos["goal"] // EACH + 1  # the goal −1 is no letter, 0
-        states = np.where(over, states, automaton.delta[states, read[letters]])
-        ended = ~over & (automaton.accepting[states] | automaton.dead[states])
-        steps[ended] = step
-        over |= ended
-        if over.all():
-            break
-    return automaton.accepting[states], steps, fewest
+    agent, task = skills.for_formula(formula), Reading.of(formula, ALPHABET)
+    taken, least = [], []
+    for first in range(0, episodes, AT_ONCE):
+        copies = RandomLetterWorld().continuing(min(AT_ONCE, episodes - first))
+        seen, _ = copies.reset(seed=seed + first)
+        boards = [board(layout) for layout in copies.codes[:, 1:].tolist()]
+        played = [Episode(one, task, CORNER) for one in boards]
+        follow(agent, copies, seen, played, LIMIT)
+        taken.append(steps_of(played))
+        least.append([fewest(one, task, CORNER) for one in boards])
+    return np.concatenate(taken), np.concatenate(least)
 
 
 def judge(skills: Skills, episodes: int, seed: int) -> Iterator[Judged]:
     """Play the five published tasks, on layouts that no training has seen."""
     for formula in FORMULAS.values():
-        found = play(skills, formula, episodes, UNSEEN + seed)
-        steps, fewest = (each[found.success] for each in (found.steps, found.fewest))
-        lengths = (float(each.mean()) if len(each) else np.nan for each in (steps, fewest))
-        yield Judged(formula, episodes, float(found.success.mean()), 1.0, *lengths)
+        taken, least = play(skills, formula, episodes, UNSEEN + seed)
+        won, possible = np.isfinite(taken), np.isfinite(least)
+        lengths = (float(each[won].mean()) if won.any() else np.nan for each in (taken, least))
+        rates = (float(each.mean()) for each in (won, possible))
+        yield Judged(formula, episodes, *rates, *lengths)
 
 
 def learned() -> Skills:

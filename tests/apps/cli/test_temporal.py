@@ -153,6 +153,30 @@ def test_buttons_are_pressed_as_few_times_as_possible_by_the_arm_too():
     assert f"takes {simulated / presses:.1f} steps for each" in text
 
 
+def test_moving_targets_are_taken_as_often_as_asked_and_published():
+    shown = report.kept(report.entries()["moving-targets"], SHIPPED)
+    rows = {(row.world, row.task): row for row in shown.rows}
+    assert len(rows) == 8 and all(row.episodes == 1000 for row in shown.rows)
+    for row in shown.rows:
+        assert row.score >= 0.8 * row.best_score > 10
+        assert row.success == 1.0 or row.task != "blue ^ square"
+    assert {row.task for row in shown.rows if row.bound == "nearest object first"} == {
+        "circle | square"
+    }
+    for one in PUBLISHED:
+        if one.world == "Moving targets":
+            assert rows[one.world, one.task].score > one.score, (one.task, one.method)
+
+
+def test_levels_of_babyai_are_obeyed_in_the_fewest_steps():
+    shown = report.kept(report.entries()["babyai"], SHIPPED)
+    rows = {row.task: row for row in shown.rows}
+    assert all(row.episodes + row.refused == 12 for row in shown.rows)
+    assert all((row.success, row.short) == (1.0, 0) for row in shown.rows)
+    assert {task for task, row in rows.items() if row.refused} == {"SynthS5R2"}
+    assert rows["GoToSeqS5R2"].episodes == 12
+
+
 def test_the_tables_and_the_published_figures_are_those_of_the_results():
     parts = report.all_kept(SHIPPED)
     assert (SHIPPED / report.TABLES).read_text() == page(parts, PUBLISHED)

@@ -290,7 +290,9 @@ class Boxman(GoalEnv, gym.Env[Observation, Any]):
         """N games like this one, for a task; by default the current one."""
         return VectorBoxman(self, num_envs, task=task, max_episode_steps=max_episode_steps)
 
-    def continuing(self, num_envs: int, *, max_episode_steps: int | None = None) -> VectorBoxman:
+    def continuing(
+        self, num_envs: int, *, max_episode_steps: int | None = None
+    ) -> ContinuingBoxman:
         """N games that go on after a pick-up, with the object elsewhere: moving targets."""
         return ContinuingBoxman(self, num_envs, max_episode_steps=max_episode_steps)
 

@@ -17,7 +17,8 @@ tree of parts is read, not its text:
 A thing is known by where it lay at first: "red ball 2" is the second red ball of the grid.  To go
 to it is to have it in front.  Picking up and opening happen in a step, so that what the last step
 did is part of the state (`Noticing`).  Nothing is ever put down, so an instruction to pick up two
-things cannot be carried out, and one to put a thing next to another is refused.
+things cannot be carried out, and one to put a thing next to another is refused.  Strict
+instructions, which fail with the first wrong step, are refused, too.
 """
 
 from __future__ import annotations
@@ -91,11 +92,13 @@ def read(name: str, seed: int) -> Instruction:
             dict.fromkeys(
                 f"{VERBS[type(part).__name__]} {names[place]}"
                 for part in parts
-                for place in map(_place, part.desc.obj_poss)
+                for place in _places(part, names)
             )
         )
         needed = {"left", "right", "forward", "toggle"}
         needed |= {action for part in parts for action in NEEDED[type(part).__name__]}
+        if any(getattr(thing, "is_locked", False) for thing in base.grid.grid):
+            needed.add("pick up")  # the key
         label = Done(goals, names)
         world = wrap(
             partial(_make, name),
@@ -207,6 +210,11 @@ def _things(env: Any) -> dict[tuple[int, int], str]:
 def _simple(instruction: Any) -> Any:
     """The parts of an instruction that are about one thing."""
     kind = type(instruction).__name__
+    if getattr(instruction, "strict", False):
+        raise ValueError(
+            f"the instruction {kind} is strict: it fails with the first wrong step, and that is "
+            f"not read; give a level whose name does not end in Debug"
+        )
     if kind in ("AndInstr", "BeforeInstr", "AfterInstr"):
         yield from _simple(instruction.instr_a)
         yield from _simple(instruction.instr_b)
@@ -246,6 +254,11 @@ def _reached(instruction: Any, names: Mapping[tuple[int, int], str]) -> Expressi
     """The things that will do, any of them."""
     verb = VERBS[type(instruction).__name__]
     leaves: list[Expression] = [
-        Name(f"{verb} {names[_place(position)]}") for position in instruction.desc.obj_poss
+        Name(f"{verb} {names[place]}") for place in _places(instruction, names)
     ]
     return reduce(Or, leaves)
+
+
+def _places(instruction: Any, names: Mapping[tuple[int, int], str]) -> list[tuple[int, int]]:
+    """Where the things are that will do; to a level, walls are grey objects, too."""
+    return [place for place in map(_place, instruction.desc.obj_poss) if place in names]

@@ -49,6 +49,7 @@ class Panel:
     best: dict[str, float]
     ours: list[Line]
     theirs: list[Line]
+    bounds: dict[str, str]  # what is drawn as the optimum, where it is not
 
 
 @styled
@@ -92,6 +93,7 @@ def _panel(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
         best if by_steps else dict.fromkeys(tasks, 1.0),
         [(e.title.partition(", ")[2], line(one for f, one in own if f is e)) for e in entries],
         [(method, line(one for one in others if one.method == method)) for method in methods],
+        {one.task: one.bound for _, one in own if one.bound},
     )
 
 
@@ -108,7 +110,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
     for i, (method, found) in enumerate(panel.theirs):
         shift = SHIFT * (i - (len(panel.theirs) - 1) / 2) / 2
         _marks(axes, panel, method, found, MARKS[i % 3], THEIRS[i % 3], shift)
-    axes.set_yticks(range(len(panel.tasks)), panel.tasks)
+    names = [f"{task}\n({of})" if (of := panel.bounds.get(task)) else task for task in panel.tasks]
+    axes.set_yticks(range(len(panel.tasks)), names)
     axes.set_ylim(len(panel.tasks) - 0.4, -0.6)
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if _below_zero(panel) else 0.0)
     axes.set_xlabel(panel.what)

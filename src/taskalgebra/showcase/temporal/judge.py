@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from gymnasium.vector import VectorEnv
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.finite_env import FiniteEnv
@@ -102,25 +103,23 @@ def steps_of(episodes: Iterable[Episode]) -> Array:
 
 def follow(
     agent: TemporalAgent,
-    env: FiniteEnv,
-    states: Sequence[int],
+    copies: VectorEnv[Any, Any, Any],
+    seen: Any,
     episodes: Sequence[Episode],
     most: int,
 ) -> None:
-    """Let an agent play copies of a finite world from some states, and follow each.
+    """Let an agent play copies of a world, and follow each.
 
     Args:
         agent: of a formula over time.
-        env: the environment.
-        states: in which the episodes begin.
-        episodes: the same as the judge sees them, in the places of these states.
+        copies: whose episodes outlive goals, at the start of an episode; they are closed.
+        seen: what is seen there.
+        episodes: the same as the judge sees them, in the places where the copies are.
         most: the limit of steps.
     """
-    copies = env.continuing(len(states))
-    seen, _ = copies.reset(options={"state": np.asarray(states)})
-    agent.reset(np.ones(len(states), np.bool_))
+    agent.reset(np.ones(len(episodes), np.bool_))
     for _ in range(most):
-        actions = agent.act(seen)
+        actions = agent.act(seen, copies)
         for episode, action in zip(episodes, actions.tolist(), strict=True):
             episode.step(action)
         if all(episode.over for episode in episodes):
@@ -128,3 +127,16 @@ def follow(
         seen, _, _, _, infos = copies.step(actions)
         agent.observe(infos)
     copies.close()
+
+
+def follow_from(
+    agent: TemporalAgent,
+    env: FiniteEnv,
+    states: Sequence[int],
+    episodes: Sequence[Episode],
+    most: int,
+) -> None:
+    """`follow`, from some states of a finite world."""
+    copies = env.continuing(len(states))
+    seen, _ = copies.reset(options={"state": np.asarray(states)})
+    follow(agent, copies, seen, episodes, most)

@@ -5,49 +5,18 @@ Planned for each layout; and learned from observations, in layouts that are new.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
 import taskalgebra as ta
 from taskalgebra.envs.letter_world import FORMULAS, LIMIT
-from taskalgebra.envs.letters import LETTERS as NAMES
-from taskalgebra.envs.letters import SIDE
-from taskalgebra.showcase.letter_world import play
-from taskalgebra.showcase.temporal.judge import (
-    NONE,
-    Board,
-    Episode,
-    Letters,
-    Reading,
-    fewest,
-    follow,
-    steps_of,
-)
+from taskalgebra.showcase.letter_world import ALPHABET, CORNER, board, play
+from taskalgebra.showcase.temporal.judge import Episode, Reading, fewest, follow_from, steps_of
 from taskalgebra.showcase.temporal.published import LETTERS
 from taskalgebra.showcase.temporal.record import NETWORK, PLANNED, Entry, Measured
-from taskalgebra.worlds.grid import Cell
 
 N_LAYOUTS, QUICK = 1_000, 20
-CORNER: Cell = (0, 0)
-ALPHABET: tuple[Letters, ...] = (NONE, *(frozenset([name]) for name in NAMES))
-
-
-def board(layout: list[int]) -> Board:
-    """A layout as the judge sees it: `[49]`, 0 for a free cell, 1 for a, 2 for b."""
-
-    @cache
-    def moves(cell: Cell) -> list[tuple[Cell, Letters]]:
-        row, column = cell
-        found = []
-        for down, right in ((-1, 0), (0, 1), (1, 0), (0, -1)):
-            there = (row + down) % SIDE, (column + right) % SIDE
-            found.append((there, ALPHABET[layout[there[0] * SIDE + there[1]]]))
-        return found
-
-    return Board(moves, ALPHABET)
 
 
 def planned(quick: bool) -> Iterator[Measured]:
@@ -62,7 +31,7 @@ def planned(quick: bool) -> Iterator[Measured]:
         start = world.space.mdp.starts.tolist()
         for name, formula in FORMULAS.items():
             episode = Episode(judged, tasks[name], CORNER)
-            follow(skills.for_formula(formula), world, start, [episode], LIMIT)
+            follow_from(skills.for_formula(formula), world, start, [episode], LIMIT)
             taken[name][seed] = steps_of([episode])[0]
             least[name][seed] = fewest(judged, tasks[name], CORNER)
     for name, formula in FORMULAS.items():
@@ -75,15 +44,8 @@ def learned(quick: bool) -> Iterator[Measured]:
     """Play the five tasks with the network that comes with the library."""
     skills = ta.load("letter-world")
     for name, formula in FORMULAS.items():
-        found = play(skills, formula, QUICK if quick else N_LAYOUTS)
-        yield Measured.of(
-            np.where(found.success, found.steps, math.inf),
-            found.fewest,
-            world=LETTERS,
-            task=name,
-            formula=formula,
-            values=NETWORK,
-        )
+        taken, least = play(skills, formula, QUICK if quick else N_LAYOUTS)
+        yield Measured.of(taken, least, world=LETTERS, task=name, formula=formula, values=NETWORK)
 
 
 ENTRIES = (

@@ -17,7 +17,14 @@ import taskalgebra as ta
 from taskalgebra.arrays import Array
 from taskalgebra.envs.office import FORMULAS, MAP, PLACES, SUPPLY, TRAP
 from taskalgebra.progress import Event
-from taskalgebra.showcase.temporal.judge import Board, Episode, Reading, fewest, follow, steps_of
+from taskalgebra.showcase.temporal.judge import (
+    Board,
+    Episode,
+    Reading,
+    fewest,
+    follow_from,
+    steps_of,
+)
 from taskalgebra.showcase.temporal.published import MOD, NOTHING_LEFT, OFFICE
 from taskalgebra.showcase.temporal.record import FEW_STEPS, PLANNED, TABLES, Entry, Measured
 from taskalgebra.skills.skills import Skills
@@ -130,7 +137,7 @@ class Judge:
         """Play the task from every start."""
         agent = skills.for_formula(self.case.formula)
         episodes = [Episode(self.board, self.task, place) for place in self.places]
-        follow(agent, self.env, self.states, episodes[: len(self.states)], LIMIT)
+        follow_from(agent, self.env, self.states, episodes[: len(self.states)], LIMIT)
         return Measured.of(
             steps_of(episodes),
             self.fewest,

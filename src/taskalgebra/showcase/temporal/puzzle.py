@@ -23,7 +23,7 @@ from taskalgebra.showcase.temporal.judge import (
     Letters,
     Reading,
     fewest,
-    follow,
+    follow_from,
     steps_of,
 )
 from taskalgebra.showcase.temporal.record import PLANNED, Entry, Measured
@@ -119,7 +119,7 @@ def planned(quick: bool) -> Iterator[Measured]:
         boards = range(0, N_BOARDS, QUICK if quick else 1) if start is None else [number(start)]
         episodes = [Episode(JUDGED, task, board) for board in boards]
         states = [int(env.see(np.array(buttons(board), np.int8))) for board in boards]
-        follow(skills().for_formula(formula), env, states, episodes, LIMIT)
+        follow_from(skills().for_formula(formula), env, states, episodes, LIMIT)
         yield _measured(name, formula, steps_of(episodes), task, list(boards))
 
 

@@ -1,7 +1,7 @@
 """The records: what was measured, what is asked of it, and what others published.
 
 A *score* is what a publication reports beside success and steps, such as a sum of discounted
-rewards; numbers that are not known are NaN.
+rewards, or the median return where episodes do not end; numbers that are not known are NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ PLANNED = "planned"
 TABLES = "tables, Algorithm 1"
 FEW_STEPS = "tables, few steps"
 NETWORK = "network"
-AT_OPTIMUM, UNKNOWN = "at the optimum", "the optimum is not known"
+AT_OPTIMUM, NOT_SHORT, UNKNOWN = "at the optimum", "not short of it", "the optimum is not known"
+REFUSED = "refused"
 ROUNDING = 1e-9
 
 
@@ -65,6 +66,10 @@ class Measured:
     best_score: float
     short: int
     """Episodes that fail or take longer than the best would from the same start; −1: not known."""
+    bound: str = ""
+    """What the best figures are, in words, where they are not the optimum."""
+    refused: int = 0
+    """Episodes that were not begun, since their world or their task was refused."""
 
     @classmethod
     def of(
@@ -80,6 +85,7 @@ class Measured:
         budget: int = 0,
         learning_steps: int = 0,
         score: Callable[[Array], float] = lambda steps: math.nan,
+        refused: int = 0,
     ) -> Measured:
         """Sum up episodes.
 
@@ -95,6 +101,7 @@ class Measured:
             budget: the steps that learning was given.
             learning_steps: those that it took.
             score: from the steps of all episodes to a score.
+            refused: episodes that were not begun.
         """
         own = np.asarray(taken, np.float64)
         best = None if fewest is None else np.asarray(fewest, np.float64)
@@ -107,14 +114,66 @@ class Measured:
             budget=budget,
             learning_steps=learning_steps,
             episodes=own.size,
-            success=float(np.isfinite(own).mean()),
-            best_success=math.nan if best is None else float(np.isfinite(best).mean()),
+            success=_share(own),
+            best_success=math.nan if best is None else _share(best),
             steps=_mean(own),
             best_steps=math.nan if best is None else _mean(best),
             score=score(own),
             best_score=math.nan if best is None else score(best),
             short=-1 if best is None else int((own > best).sum()),
+            refused=refused,
         )
+
+    @classmethod
+    def scored(
+        cls,
+        score: float,
+        best: float,
+        *,
+        world: str,
+        task: str,
+        formula: str,
+        values: str,
+        episodes: int,
+        success: float = math.nan,
+        bound: str = "",
+    ) -> Measured:
+        """Episodes that do not end by themselves, and are worth what they pay.
+
+        Args:
+            score: of all episodes.
+            best: the same of the best agent, or of another one.
+            world: its name.
+            task: its name.
+            formula: of the task.
+            values: how values were got.
+            episodes: how many.
+            success: the share of episodes that avoid what must be avoided; NaN if nothing must.
+            bound: what `best` is, where it is not the optimum.
+        """
+        return cls(
+            world=world,
+            task=task,
+            formula=formula,
+            values=values,
+            seed=0,
+            budget=0,
+            learning_steps=0,
+            episodes=episodes,
+            success=success,
+            best_success=math.nan if math.isnan(success) else 1.0,
+            steps=math.nan,
+            best_steps=math.nan,
+            score=score,
+            best_score=best,
+            short=-1,
+            bound=bound,
+        )
+
+
+def _share(steps: Array) -> float:
+    """Of episodes that succeed."""
+    return float(np.isfinite(steps).mean()) if steps.size else math.nan
 
 
 def _mean(steps: Array) -> float:
@@ -140,6 +199,8 @@ class Summary:
     score: float
     best_score: float
     short: int
+    bound: str = ""
+    refused: int = 0
 
     @classmethod
     def of(cls, rows: Sequence[Measured]) -> Summary:
@@ -163,11 +224,15 @@ class Summary:
             score=mean("score"),
             best_score=mean("best_score"),
             short=sum(row.short for row in rows) if known else -1,
+            bound=first.bound,
+            refused=sum(row.refused for row in rows),
         )
 
     @property
     def verdict(self) -> str:
         """At the optimum, or by how much it falls short."""
+        if self.episodes == 0:
+            return REFUSED
         if self.short == 0:
             return AT_OPTIMUM
         lacks = []
@@ -185,7 +250,7 @@ class Summary:
         if self.short > 0:
             return f"short in {self.short} of {self.episodes} episodes"
         known = [self.best_success, self.best_steps, self.best_score]
-        return UNKNOWN if all(map(math.isnan, known)) else AT_OPTIMUM
+        return UNKNOWN if all(map(math.isnan, known)) else NOT_SHORT
 
 
 @final
@@ -216,7 +281,12 @@ class Entry:
     """Whether a run of all parts leaves it out where an extra is not installed."""
 
     def reaches(self, one: Measured) -> bool:
-        """Whether what was measured reaches the bar; what is not known is not asked for."""
+        """Whether what was measured reaches the bar; what is not known is not asked for.
+
+        Nothing is reached where nothing was played.
+        """
+        if one.episodes == 0:
+            return False
         best = 1.0 if math.isnan(one.best_success) else one.best_success
         within = one.success >= best - self.most_lost - ROUNDING
         late = one.steps > one.best_steps * self.most_steps + ROUNDING

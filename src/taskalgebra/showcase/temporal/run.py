@@ -25,7 +25,7 @@ from taskalgebra.showcase.temporal.record import Entry, Measured, Published, Sho
 from taskalgebra.showcase.temporal.table import page
 from taskalgebra.validation import closest, listed
 
-MODULES = ("office", "letters", "flat", "puzzle")
+MODULES = ("office", "letters", "flat", "moving", "babyai", "puzzle")
 """The modules of this package with a list `ENTRIES`."""
 TABLES = "temporal.md"
 PICTURE = "figures/temporal"
@@ -135,7 +135,7 @@ def kept(entry: Entry, directory: Path) -> Shown | None:
 
 def _typed(row: dict[str, Any]) -> dict[str, Any]:
     """A row as it was written: the name of a task may look like a number."""
-    words = ("world", "task", "formula", "values")
+    words = ("world", "task", "formula", "values", "bound")
     return {name: str(value) if name in words else value for name, value in row.items()}
 
 

@@ -32,7 +32,7 @@ def _parts(parts: Sequence[Shown]) -> str:
     rows = []
     for part in parts:
         tasks = part.tasks
-        known = [one for one in tasks if one.verdict != UNKNOWN]
+        known = [one for one in tasks if one.short >= 0 and one.episodes > 0]
         n_optimal = sum(one.short == 0 for one in known)
         shipped = part.entry.values == NETWORK and not any(row.learning_steps for row in part.rows)
         rows.append(
@@ -41,7 +41,7 @@ def _parts(parts: Sequence[Shown]) -> str:
                 "shipped" if shipped else _range({row.learning_steps for row in part.rows}),
                 len({row.seed for row in part.rows}),
                 len(tasks),
-                f"{sum(one.episodes for one in tasks):,}",
+                _episodes(tasks),
                 f"{n_optimal} of {len(known)} tasks" if known else "not known",
                 duration(part.cpu_seconds),
                 "ok" if part.ok else "short",
@@ -57,7 +57,7 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
     entries = list(dict.fromkeys(entry for entry, _ in own))
     others = [one for one in published if one.world == world and one.task in tasks]
     methods = list(dict.fromkeys(one.method for one in others))
-    with_score = any(entry.score for entry in entries)
+    kinds = _kinds([*(one for _, one in own), *others])
     rows = []
     for task in tasks:
         ours = {entry: one for entry, one in own if one.task == task}
@@ -65,30 +65,50 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
         theirs = {one.method: one for one in others if one.task == task}
         rows.append(
             [
-                f"{task}: `{_code(first.formula)}`" if task.isdigit() else task,
-                _figures(first.best_success, first.best_score, first.best_steps, with_score),
-                *(_ours(ours.get(entry), first, with_score) for entry in entries),
-                *(_theirs(theirs.get(method), with_score) for method in methods),
+                f"{task}: `{_code(first.formula)}`" if task.isdigit() else _code(task),
+                _best(first, kinds),
+                *(_ours(ours.get(entry), first, kinds) for entry in entries),
+                *(_theirs(theirs.get(method), kinds) for method in methods),
             ]
         )
-    what = "success / score / steps" if with_score else "success / steps"
-    titles = [entry.title.removeprefix(f"{world}, ").removeprefix("Office, ") for entry in entries]
-    head = [f"{world}: {what}", "optimum", *titles, *methods]
+    titles = [entry.title.partition(", ")[2] or entry.title for entry in entries]
+    head = [f"{world}: {' / '.join(kinds)}", "optimum", *titles, *methods]
     return _markdown(head, rows)
 
 
-def _ours(one: Summary | None, first: Summary, with_score: bool) -> str:
+def _kinds(rows: Iterable[Summary | Published]) -> list[str]:
+    """The figures that some row has."""
+    every = ("success", "score", "steps")
+    found = list(rows)
+    return [kind for kind in every if not all(math.isnan(getattr(one, kind)) for one in found)]
+
+
+def _best(one: Summary, kinds: Sequence[str]) -> str:
+    """The optimum, or what stands for it."""
+    shown = _figures(one, kinds, "best_")
+    return f"{shown} ({one.bound})" if one.bound else shown
+
+
+def _ours(one: Summary | None, first: Summary, kinds: Sequence[str]) -> str:
     """Figures and verdict; figures that are those of the optimum beside it are not repeated."""
     if one is None:
         return ""
-    if one.verdict == AT_OPTIMUM and math.isclose(one.best_steps, first.best_steps):
-        return AT_OPTIMUM
-    shown = _figures(one.success, one.score, one.steps, with_score)
-    return shown if one.verdict == UNKNOWN else f"{shown}, {one.verdict}"
+    said = [] if one.verdict == UNKNOWN else [one.verdict]
+    if one.verdict != AT_OPTIMUM or not math.isclose(one.best_steps, first.best_steps):
+        said.insert(0, _figures(one, kinds))
+    if one.refused:
+        said.append(f"{one.refused} of {one.refused + one.episodes} refused")
+    return ", ".join(said)
 
 
-def _theirs(one: Published | None, with_score: bool) -> str:
-    return "" if one is None else _figures(one.success, one.score, one.steps, with_score)
+def _theirs(one: Published | None, kinds: Sequence[str]) -> str:
+    return "" if one is None else _figures(one, kinds)
+
+
+def _episodes(tasks: Sequence[Summary]) -> str:
+    """How many were played, and how many were refused."""
+    played, refused = (sum(getattr(one, n) for one in tasks) for n in ("episodes", "refused"))
+    return f"{played:,}, {refused:,} refused" if refused else f"{played:,}"
 
 
 def _budgets(part: Shown) -> str:
@@ -114,8 +134,9 @@ def _optimal(rows: Iterable[Measured], seed: int) -> bool:
     return all(row.short == 0 for row in rows if row.seed == seed)
 
 
-def _figures(success: float, score: float, steps: float, with_score: bool) -> str:
-    numbers = [_success(success), *([_number(score)] if with_score else []), _number(steps)]
+def _figures(one: Summary | Published, kinds: Sequence[str], prefix: str = "") -> str:
+    known = [(kind, float(getattr(one, prefix + kind))) for kind in kinds]
+    numbers = [_success(x) if kind == "success" else _number(x) for kind, x in known]
     while numbers and numbers[-1] == "–":
         numbers.pop()
     return " / ".join(numbers) or "not known"
