@@ -306,8 +306,8 @@ def _findings(found: Labelled, family: Family) -> list[Finding]:
         deterministic = not_known("deterministic", where)
     still = found.automaton.stutters
     stutters = Finding(
-        "steps between goals do not count",
-        "planning.temporal",
+        "only goals move the automaton",
+        "the theorem of Time and safety",
         still,
         "a step that enters no goal leaves the automaton where it is"
         if still

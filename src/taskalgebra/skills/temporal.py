@@ -74,7 +74,7 @@ class TemporalAgent(BooleanElement):
         return self.policy.states
 
     def certificate(self) -> Certificate:
-        """Whether the agent is optimal, by which construction, and what speaks against it."""
+        """Whether the agent is optimal, by which construction, and which assumption fails."""
         return self.plan.certificate
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
