@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.automaton import Automaton, automaton
 from taskalgebra.logic.expression import Expression
-from taskalgebra.logic.text import ExpressionError, quote
+from taskalgebra.logic.text import ExpressionError, known_names, quote
 from taskalgebra.planning.temporal import Labelled
 from taskalgebra.validation import listed
 
 
-def never(formula: Expression, labelled: Labelled, goal_names: Sequence[str]) -> str:
-    """Why no trace of this world satisfies a formula, in a sentence."""
+def never(
+    formula: Expression, labelled: Labelled, tasks: Collection[str], goal_names: Sequence[str]
+) -> str:
+    """Why no trace of this world satisfies a formula over tasks and goals, in a sentence."""
     said = f"{formula} can never be satisfied"
     try:
         free = automaton(formula)
@@ -33,8 +35,8 @@ def never(formula: Expression, labelled: Labelled, goal_names: Sequence[str]) ->
     others = [quote(name) for name in free.formula.names if name not in missing]
     only = f" and not {listed(others)}" if others else ""
     return (
-        f"{said} here: it asks for a goal that is {what}{only}, and this world has none; its "
-        f"goals are {listed(goal_names)}"
+        f"{said} here: it asks for a goal that is {what}{only}, and this world has none; "
+        f"known: {known_names(tasks, goal_names)}"
     )
 
 
