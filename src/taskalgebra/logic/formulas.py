@@ -98,9 +98,7 @@ def _eventually(operand: Expression) -> Expression:
     return operand if isinstance(operand, Eventually) else Eventually(operand)
 
 
-def parse(
-    text: str, names: Iterable[str] | None = None, goals: Iterable[str] = ()
-) -> Expression:
+def parse(text: str, names: Iterable[str] | None = None, goals: Iterable[str] = ()) -> Expression:
     """The tree of a formula; the module docstring has the grammar.
 
     Args:
