@@ -76,7 +76,10 @@ def from_here(
         goal_names: of the goals.
     """
     if not labelled.automaton.stutters:
-        return f"from {place} no way satisfies it: it also counts steps that enter no goal"
+        missing = _missing(labelled, _through(ahead, between))
+        if missing:
+            return f"from {place} there is no way to {listed([goal_names[h] for h in missing], 4)}"
+        return f"from {place} no way satisfies it: steps that enter no goal are read as well"
     left = _steps_left(labelled)
     best, state, at, ways = np.inf, int(labelled.automaton.start), "", ahead
     seen: set[tuple[int, int]] = set()
@@ -102,6 +105,19 @@ def from_here(
     without = f" without entering {listed(others)}" if others else ""
     alone = " first" if not others else ""
     return f"from {at} there is no way to {listed(needed, 4)}{alone}{without}"
+
+
+def _missing(labelled: Labelled, reached: BoolArray) -> list[int]:
+    """The goals out of reach that lead on, where no order of the others satisfies a formula."""
+    automaton = labelled.automaton
+    after = np.concatenate((labelled.at_goal[:, reached], labelled.at_none[:, None]), axis=1)
+    seen = np.arange(automaton.n_states) == automaton.start
+    for _ in range(automaton.n_states):
+        seen[after[seen]] = True
+    if (seen & automaton.accepting).any():
+        return []
+    leads = ~(seen | automaton.dead)[labelled.at_goal[seen]]
+    return np.flatnonzero(leads.any(axis=0) & ~reached).tolist()
 
 
 def _through(ways: Array, between: Array) -> BoolArray:

@@ -312,7 +312,11 @@ def base_tasks(
     """Base tasks by name, from what the user gave."""
     if tasks is None:
         if not named:
-            raise ValueError("no tasks were given, and the world names none; pass {name: goals}")
+            one = space.goal_names[0]
+            raise ValueError(
+                f"no tasks were given, and the world names none; pass {{name: goals}}, such as "
+                f"{{{one!r}: [{one!r}]}}: formulas over time may then name every goal"
+            )
         return dict(named)
     if isinstance(tasks, str):
         raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
