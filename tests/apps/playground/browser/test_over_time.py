@@ -260,7 +260,7 @@ def test_an_old_state_is_dimmed_while_the_formula_is_wrong(desk):
     desk.type("top_left then bottom_right")
     desk.say("automaton-state", "State 0")
     desk.page.locator("#expression").fill("top_left then nowhere")
-    desk.say("error", "unknown task 'nowhere'")
+    desk.say("error", "Unknown task 'nowhere'")
     expect(desk["automaton-state"]).to_have_class(re.compile(r"\bstale\b"))
     desk.type("top_left then bottom_right")
     expect(desk["automaton-state"]).not_to_have_class(re.compile(r"\bstale\b"))
@@ -286,6 +286,7 @@ def test_the_number_of_the_last_state_can_be_read(desk):
     for _ in range(10):
         desk["step"].click()
     desk.say("automaton-state", "the formula is satisfied")
+    desk.shoot("satisfied")
     low, high = sorted(map(luminance, desk.page.evaluate(COLOURS)))
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
