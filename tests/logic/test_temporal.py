@@ -200,7 +200,25 @@ def test_text_with_fewest_parentheses_is_printed_as_it_is(text: str) -> None:
         ("F (", 3, "expected a task name after '(', found the end"),
         ("a F b", 2, "expected an operator such as & or | between 'a' and 'F'"),
         ("F a b", 4, "expected an operator"),
-        ("a U U b", 6, "between 'U' and 'b'"),
+        ("a U U b", 4, "the operator U needs something before it: a U b"),
+        ("U coffee", 0, "the operator U needs something before it: a U b"),
+        (" then coffee", 1, "the operator then needs something before it: a then b"),
+        ("a & (until b)", 5, "the operator until needs something before it: a until b"),
+        ("<>coffee", 0, "write F for eventually"),
+        ("a U <> b", 4, "write F for eventually"),
+        ("a <> b", 2, "write ^ for exclusive or"),
+        ("[]!d", 0, "write G for always"),
+        ("F []d", 2, "write G for always"),
+        ("a [] b", 2, "group with ( and )"),
+        ("□ ~d", 0, "write G for always"),
+        ("a & □d", 4, "write G for always"),
+        ("◇ d", 0, "write F for eventually"),
+        ("○d", 0, "write X for next"),
+        ("never d", 0, "write avoid a or G ~a for never a"),
+        ("a & Never (d | e)", 4, "write avoid a or G ~a for never a"),
+        ("globally d", 0, "write G a"),
+        ("F coffee, F office", 8, "write & between tasks"),
+        ("a; b", 1, "write & between tasks"),
         ("F && a", 2, "write & for and"),
         ("F [a]", 2, "group with ( and )"),
         ("G -a", 2, "write ~ for not"),
@@ -220,6 +238,51 @@ def test_errors_say_where_and_what_to_write(text: str, position: int, words: str
         parse(text)
     assert caught.value.position == position
     assert words in caught.value.reason
+
+
+@pytest.mark.parametrize("word", ["F", "X", "G", "N", "avoid", "Next"])
+def test_an_operator_alone_is_told_what_it_lacks(word: str) -> None:
+    for text in (word, f"a & ({word})", f"{word} | a"):
+        with pytest.raises(ExpressionError) as caught:
+            parse(text, names=["a"], goals=["b"])
+        lacks = f"the operator {word} needs something after it: {word} a"
+        assert caught.value.reason == f"unknown task '{word}'; {lacks}"
+        assert caught.value.position == text.index(word)
+        assert parse(text, names=["a", word]) == parse(text)
+        assert parse(text, names=["a"], goals=[word]) == parse(text)
+        quoted = text.replace(word, f"'{word}'")
+        with pytest.raises(ExpressionError, match=f"unknown task '{word}'; known: a, b"):
+            parse(quoted, names=["a"], goals=["b"])  # which is a name for sure
+
+
+def test_words_like_operators_stay_names_where_tasks_are_called_so() -> None:
+    for word in ("never", "globally", "U"):
+        with pytest.raises(ExpressionError, match=f"between '{word}' and 'a'"):
+            parse(f"{word} a", names=["a", word])
+        assert parse(f"{word} & a", names=["a", word]) == And(Name(word), A)
+        with pytest.raises(ExpressionError, match=rf"unknown task '{word}'; .*\b[GUavoid]+ \w"):
+            parse(f"{word} a", names=["a"])
+    with pytest.raises(ExpressionError, match="unknown task 'never'; known: a"):
+        parse("never & a", names=["a"])
+    with pytest.raises(ExpressionError, match="Did you mean 'f'"):
+        parse("F", names=["f", "g"])
+
+
+def test_messages_list_tasks_before_goals() -> None:
+    def known(tasks: list[str], goals: list[str]) -> str:
+        with pytest.raises(ExpressionError) as caught:
+            parse("F zzz", names=tasks, goals=goals)
+        return caught.value.reason.partition("known: ")[2]
+
+    goals = [f"a {i}" for i in range(14)]
+    assert known(["c", "b"], ["b", "a"]) == "b, c, a."
+    assert known(["c", "b"], []) == "b, c."
+    tasks = [f"t{i:02}" for i in range(20)]
+    all_tasks = ", ".join(tasks)
+    assert known(tasks, goals) == f"{all_tasks}, 'a 0', 'a 1', 'a 2', 'a 3', … (34 in all)."
+    assert known([*tasks, "t99"], goals) == ", ".join(tasks[:8]) + ", … (35 in all)."
+    few = ", ".join(f"'a {i}'" for i in range(7))
+    assert known(["t"], goals) == f"t, {few}, … (15 in all)."
 
 
 def test_unknown_names_are_found_under_temporal_operators() -> None:

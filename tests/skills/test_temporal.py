@@ -135,7 +135,7 @@ def test_starts_from_which_it_cannot_be_done_are_left_out_and_counted():
 
 def test_why_not_says_where_steps_are_counted(skills):
     assert skills["X D"].why_not(0) == (
-        "from cell (0, 0) no way satisfies it: it also counts steps that enter no goal"
+        "from cell (0, 0) no way satisfies it: steps that enter no goal are read as well"
     )
 
 
@@ -490,3 +490,42 @@ def test_agents_of_others_keep_an_order_in_an_open_world(error):
         assert not agent.certificate().optimal
     with pytest.raises(ValueError, match="counts steps"):
         skills["X left"]
+
+
+def test_a_goal_out_of_reach_is_said_where_the_very_next_step_counts():
+    world = ta.from_text(["A#.", "..B", "###", "..C"], starts=[(1, 0), (3, 0)])
+    walker = ta.solve(world, {"A": ["A"]})
+    below = int(world.starts[1])
+    assert walker["F(A & X A)"].why_not(below) == "from cell (3, 0) there is no way to A"
+    assert walker["F C & F(B & X true)"].why_not(below).endswith("there is no way to B")
+    assert walker["F(A & X A)"].why_not(int(world.starts[0])) == ""
+
+
+def test_messages_about_names_begin_with_all_base_tasks():
+    office = ta.solve(ta.Office())
+    tasks = "A, B, C, D, coffee, decoration, mail, office"
+    with pytest.raises(ta.ExpressionError, match=f"known: {tasks}, 'coffee 1'"):
+        office["F cofee2"]
+    with pytest.raises(ValueError, match=f"this world has none; known: {tasks}, 'coffee 1'"):
+        office["F(coffee & mail)"]
+
+
+def test_a_world_without_tasks_says_how_to_name_one():
+    world = ta.from_text("A..B")
+    with pytest.raises(ValueError, match=r"such as \{'A': \['A'\]\}: formulas over time"):
+        ta.solve(world)
+    assert ta.solve(world, {"A": ["A"]})["B then A"].evaluate(5).success_rate == 1
+
+
+def test_a_letter_drawn_twice_is_told_what_to_write():
+    with pytest.raises(ValueError, match=r"goals=\{'D': \[\(0, 0\), \(0, 2\)\]\}"):
+        ta.from_text("D.D")
+    assert ta.from_text("...", goals={"D": [(0, 0), (0, 2)]}).goal_names == ("D 1", "D 2")
+
+
+def test_a_world_that_is_planned_is_suggested_where_no_skills_are():
+    for name, world in (("flat-world", "FlatWorld"), ("office", "Office")):
+        with pytest.raises(ta.StoreError, match=rf"Did you mean solve\({world}\(\)\)"):
+            ta.load(name)
+    with pytest.raises(ta.StoreError, match="Did you mean 'boxman'"):
+        ta.load("boxmann")

@@ -38,6 +38,7 @@ def from_file(
     r_universal: float | Literal["auto"] | None = None,
     r_empty: float | None = None,
     slip_probability: float = 0.0,
+    touch: bool = False,
 ) -> FiniteEnv:
     """Read a world from a text file, as the command does.
 
@@ -47,6 +48,7 @@ def from_file(
         r_universal: r_U, what a desired goal pays; "auto" makes every goal worth the way.
         r_empty: r_∅, what any other goal pays; both default to those of `TaskSpace`.
         slip_probability: of a move in one of the other three directions instead.
+        touch: whether goals are taken by moving onto their cells, rather than by `stay`.
 
     Returns:
         The environment: `.space` has the goals and their rewards, `.space.mdp` the states, and
@@ -65,7 +67,9 @@ def from_file(
         raise ValueError(f"{path}: line {numbers[wrong[0]] + 1}: {wrong[1]}; {TASK_LINE}")
     _, above, left = rows_of(drawn)
     try:
-        mdp = from_text(drawn, step_reward=step_reward, slip_probability=slip_probability)
+        mdp = from_text(
+            drawn, step_reward=step_reward, slip_probability=slip_probability, touch=touch
+        )
     except MapError as error:
 
         def in_file(row: int, column: int | None) -> str:

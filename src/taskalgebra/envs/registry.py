@@ -24,11 +24,18 @@ _ENTRY_POINTS = {  # one environment, and a vector of them
 }
 _WORLDS = {"MiniGrid": "minigrid.worlds:world"}  # of others, by a label
 NAMES = (*_ENTRY_POINTS, *_WORLDS)
+_PLANNED = ("FourRooms", "Office", "FlatWorld", "LetterWorld")
 
 
 def id_of(name: str) -> str:
     """The name by which Gymnasium knows an environment of the library."""
     return f"{NAMESPACE}/{name}-v0"
+
+
+def planned_as(name: str) -> str:
+    """The class of the world of this name, in any spelling, that is planned at once; or ""."""
+    plain = name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+    return next((known for known in _PLANNED if known.casefold() == plain), "")
 
 
 def register() -> None:

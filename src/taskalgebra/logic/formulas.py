@@ -98,12 +98,13 @@ def _eventually(operand: Expression) -> Expression:
     return operand if isinstance(operand, Eventually) else Eventually(operand)
 
 
-def parse(text: str, names: Iterable[str] | None = None) -> Expression:
+def parse(text: str, names: Iterable[str] | None = None, goals: Iterable[str] = ()) -> Expression:
     """The tree of a formula; the module docstring has the grammar.
 
     Args:
         text: The formula.
         names: The names that may occur, or None for any.
+        goals: Further names, which messages list after the others.
 
     Raises:
         ExpressionError: If the text is not a formula, with the position of the first mistake.
@@ -114,7 +115,7 @@ def parse(text: str, names: Iterable[str] | None = None) -> Expression:
         raise TypeError(f"names must be a collection of names, got the string {names!r}")
     leaves: dict[str, Expression] = {}
     stack: list[Expression] = []
-    for symbol in postfix(text, names):
+    for symbol in postfix(text, names, goals):
         if symbol.kind == "name":
             leaf = leaves.get(symbol.name)
             if leaf is None:

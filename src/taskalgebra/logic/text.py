@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 from taskalgebra.validation import closest, listed
 
 _WINDOW = 72
+_SHOWN, _FEW_TASKS, _FEW_GOALS = 8, 20, 4  # names in a message
 
 
 class ExpressionError(ValueError):
@@ -123,11 +124,17 @@ _HINTS: Final = {
     **dict.fromkeys(("!=", "<>", "≠"), "write ^ for exclusive or"),
     **dict.fromkeys(("⇒", "⊃"), "write -> for implies"),
     **dict.fromkeys(("==", "=", "⇔", "≡"), "write <-> for if and only if"),
-    **dict.fromkeys("[]{}", "group with ( and )"),
+    **dict.fromkeys(("[]", *"[]{}"), "group with ( and )"),
+    **dict.fromkeys("◇◊⋄", "write F for eventually"),
+    **dict.fromkeys("□◻", "write G for always"),
+    **dict.fromkeys("○◯", "write X for next"),
+    **dict.fromkeys(",;", "write & between tasks; write a name with such a mark in quotes"),
     "-": "write ~ for not; write a name with a hyphen in quotes",
     "0": "write false for the empty task",
     "1": "write true for the universal task",
 }
+_FIRST_HINTS: Final = {"<>": "write F for eventually", "[]": "write G for always"}
+"""What signs mean where an operand is due."""
 _QUOTE_IT = "write a name that is not a plain word in quotes"
 
 _SMALL: Final = {
@@ -135,10 +142,17 @@ _SMALL: Final = {
     **dict.fromkeys("urw", "the operators U, R and W are capital letters"),
 }
 
+_OTHERS: Final = {
+    "never": "write avoid a or G ~a for never a",
+    **dict.fromkeys(("finally", "sometime", "sometimes"), "write F a for a at some time"),
+    **dict.fromkeys(("globally", "henceforth"), "write G a for a at all times"),
+}
+"""Words of others for operators, which stand before an operand."""
+
 _SIGNS = "∧∨¬⊻⊕→↔⊤⊥"
 _TOKEN = re.compile(
     rf"""\s*+(
-    (?P<foreign>&&|\|\||<>|[!=]=|/\\|\\/)
+    (?P<foreign>&&|\|\||<>|\[\]|[!=]=|/\\|\\/)
   | (?P<symbol><->|<=>|->|=>|[&|^~!()]|[{_SIGNS}])
   | (?P<word>[^\s\x00-/:-@\[-^`{{-\x7f{_SIGNS}]+)
   | (?P<quoted>'[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*")
@@ -174,11 +188,20 @@ def _temporal(token: str) -> Symbol | None:
     return _WORDS.get(token if len(token) == 1 else token.lower())
 
 
-def unknown_name(name: str, known: Collection[str]) -> str:
+def unknown_name(name: str, known: Collection[str], more: Iterable[str] = ()) -> str:
     """The message for a name that is not known, with the closest known one."""
-    names = listed([_as_written(other) for other in sorted(known)], 8) or "no tasks"
+    more = list(more)
+    names = known_names(known, more) or "no tasks"
     unknown = f"unknown task {_brief(name, quoted=True)}; known: {names}"
-    return unknown + (closest(name, list(known)) or ".")
+    return unknown + (closest(name, [*known, *more]) or ".")
+
+
+def known_names(tasks: Collection[str], goals: Iterable[str] = ()) -> str:
+    """Names for a message: all tasks where they are few, and then a few goals."""
+    others = [name for name in dict.fromkeys(goals) if name not in tasks]
+    first = len(tasks) if len(tasks) <= _FEW_TASKS else _SHOWN
+    most = max(first + (_FEW_GOALS if first == len(tasks) else 0), _SHOWN)
+    return listed([_as_written(name) for name in [*sorted(tasks), *others]], most)
 
 
 def _as_written(name: str) -> str:
@@ -192,17 +215,20 @@ def _brief(name: str, *, quoted: bool = False) -> str:
     return repr(short) if quoted or not short.isprintable() else short
 
 
-def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
+def postfix(
+    text: str, names: Iterable[str] | None = None, more: Iterable[str] = ()
+) -> Iterator[Symbol]:
     """The formula with operands before operators (Dijkstra's shunting yard).
 
     Args:
         text: The formula.
         names: The names that may occur, or None for any.
+        more: Further ones, which a message lists last.
 
     Raises:
         ExpressionError: At the first mistake.
     """
-    known = None if names is None else frozenset(names)
+    known = None if names is None else _Known(frozenset(names), tuple(more))
     read: dict[str, Symbol] = {}
     waiting: list[Symbol] = []  # operators and open parentheses
     opened: list[int] = []  # positions of the open parentheses
@@ -214,12 +240,12 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
         if symbol is None:
             if not token:
                 break
-            symbol = read[token] = _read(match, known)
+            symbol = read[token] = _read(match, known, want_operand)
         if symbol.starts is not want_operand:
             if symbol is _BY_PLACE:
                 symbol = _in_place(match, want_operand, known, read)
             if symbol.starts is not want_operand:
-                raise _misplaced(want_operand, previous, token, text, match.start(1))
+                raise _misplaced(want_operand, previous, token, text, match.start(1), known)
         previous = token
         if want_operand:
             if symbol is _OPEN:
@@ -243,14 +269,22 @@ def postfix(text: str, names: Iterable[str] | None = None) -> Iterator[Symbol]:
         else:
             raise ExpressionError("this ')' closes no '('", text, match.start(1))
     if want_operand:
-        raise _misplaced(want_operand, previous, "", text, len(text))
+        raise _misplaced(want_operand, previous, "", text, len(text), known)
     if opened:
         raise ExpressionError("this '(' is never closed", text, opened[-1])
     yield from reversed(waiting)
 
 
+class _Known:
+    """The names that may occur."""
+
+    def __init__(self, first: frozenset[str], more: tuple[str, ...]) -> None:
+        self.first, self.more = first, more
+        self.every = first.union(more) if more else first
+
+
 def _in_place(
-    match: re.Match[str], want_operand: bool, known: frozenset[str] | None, read: dict[str, Symbol]
+    match: re.Match[str], want_operand: bool, known: _Known | None, read: dict[str, Symbol]
 ) -> Symbol:
     """What the word of a temporal operator means in its place."""
     token = match[1]
@@ -276,7 +310,7 @@ def _operand_at(text: str, position: int) -> bool:
 
 
 def _misplaced(
-    want_operand: bool, previous: str, token: str, text: str, position: int
+    want_operand: bool, previous: str, token: str, text: str, position: int, known: _Known | None
 ) -> ExpressionError:
     """The error for an operator (or the end) in place of an operand, or the reverse."""
     found = _brief(token, quoted=True) if token else "the end"
@@ -286,13 +320,25 @@ def _misplaced(
     elif want_operand:
         place = f"after {before}" if previous else "first"
         reason = f"expected a task name {place}, found {found}"
+    elif known is None and (hint := _operator_hint(previous, text, position)):
+        return ExpressionError(hint, text, text.rfind(previous, 0, position))
     else:
         hint = _SMALL.get(previous) or _SMALL.get(token) or _QUOTE_IT
         reason = f"expected an operator such as & or | between {before} and {found}; {hint}"
     return ExpressionError(reason, text, position)
 
 
-def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
+def _operator_hint(word: str, text: str, end: int) -> str:
+    """How to write the operator that a word before this place may be, if it is no name; or ""."""
+    symbol = _temporal(word)
+    if symbol is not None:
+        after, example = ("after", f"{word} a") if symbol.starts else ("before", f"a {word} b")
+        return f"the operator {word} needs something {after} it: {example}"
+    other = _OTHERS.get(word.lower(), "")
+    return other if other and _operand_at(text, end) else ""
+
+
+def _read(match: re.Match[str], known: _Known | None, want_operand: bool) -> Symbol:
     """What one token means."""
     token, text, position = match[1], match.string, match.start(1)
     symbol = _SYMBOLS.get(token.lower())
@@ -303,7 +349,8 @@ def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
         if not token:
             raise ExpressionError("a task name cannot be empty", text, position)
     elif not match["word"]:
-        raise ExpressionError(_unexpected(token), text, position)
+        hint = _FIRST_HINTS.get(token, "") if want_operand else ""
+        raise ExpressionError(_unexpected(token, hint), text, position)
     elif not token.isidentifier():
         for i, character in enumerate(token):
             if not ("a" + character).isidentifier():
@@ -314,14 +361,18 @@ def _read(match: re.Match[str], known: frozenset[str] | None) -> Symbol:
     return _name(token, known, text, position)
 
 
-def _name(name: str, known: frozenset[str] | None, text: str, position: int) -> Symbol:
-    if known is not None and name not in known:
-        raise ExpressionError(unknown_name(name, known), text, position)
+def _name(name: str, known: _Known | None, text: str, position: int) -> Symbol:
+    if known is not None and name not in known.every:
+        hint = _operator_hint(name, text, token_end(text, position))
+        if hint and text[position] not in "'\"":
+            close = closest(name, list(known.every))
+            raise ExpressionError(f"unknown task {name!r}; {hint}{close}", text, position)
+        raise ExpressionError(unknown_name(name, known.first, known.more), text, position)
     return Symbol("name", starts=True, name=name)
 
 
-def _unexpected(token: str) -> str:
+def _unexpected(token: str, hint: str = "") -> str:
     """The message for a token that cannot occur in a formula."""
     if token in ("'", '"'):
         return f"this {token} opens a name that is never closed"
-    return f"unexpected {_brief(token, quoted=True)}; {_HINTS.get(token, _QUOTE_IT)}"
+    return f"unexpected {_brief(token, quoted=True)}; {hint or _HINTS.get(token, _QUOTE_IT)}"

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.logic.automaton import Automaton, automaton
 from taskalgebra.logic.expression import Expression
-from taskalgebra.logic.text import ExpressionError, quote
+from taskalgebra.logic.text import ExpressionError, known_names, quote
 from taskalgebra.planning.temporal import Labelled
 from taskalgebra.validation import listed
 
 
-def never(formula: Expression, labelled: Labelled, goal_names: Sequence[str]) -> str:
-    """Why no trace of this world satisfies a formula, in a sentence."""
+def never(
+    formula: Expression, labelled: Labelled, tasks: Collection[str], goal_names: Sequence[str]
+) -> str:
+    """Why no trace of this world satisfies a formula over tasks and goals, in a sentence."""
     said = f"{formula} can never be satisfied"
     try:
         free = automaton(formula)
@@ -33,8 +35,8 @@ def never(formula: Expression, labelled: Labelled, goal_names: Sequence[str]) ->
     others = [quote(name) for name in free.formula.names if name not in missing]
     only = f" and not {listed(others)}" if others else ""
     return (
-        f"{said} here: it asks for a goal that is {what}{only}, and this world has none; its "
-        f"goals are {listed(goal_names)}"
+        f"{said} here: it asks for a goal that is {what}{only}, and this world has none; "
+        f"known: {known_names(tasks, goal_names)}"
     )
 
 
@@ -74,7 +76,10 @@ def from_here(
         goal_names: of the goals.
     """
     if not labelled.automaton.stutters:
-        return f"from {place} no way satisfies it: it also counts steps that enter no goal"
+        missing = _missing(labelled, _through(ahead, between))
+        if missing:
+            return f"from {place} there is no way to {listed([goal_names[h] for h in missing], 4)}"
+        return f"from {place} no way satisfies it: steps that enter no goal are read as well"
     left = _steps_left(labelled)
     best, state, at, ways = np.inf, int(labelled.automaton.start), "", ahead
     seen: set[tuple[int, int]] = set()
@@ -100,6 +105,19 @@ def from_here(
     without = f" without entering {listed(others)}" if others else ""
     alone = " first" if not others else ""
     return f"from {at} there is no way to {listed(needed, 4)}{alone}{without}"
+
+
+def _missing(labelled: Labelled, reached: BoolArray) -> list[int]:
+    """The goals out of reach that lead on, where no order of the others satisfies a formula."""
+    automaton = labelled.automaton
+    after = np.concatenate((labelled.at_goal[:, reached], labelled.at_none[:, None]), axis=1)
+    seen = np.arange(automaton.n_states) == automaton.start
+    for _ in range(automaton.n_states):
+        seen[after[seen]] = True
+    if (seen & automaton.accepting).any():
+        return []
+    leads = ~(seen | automaton.dead)[labelled.at_goal[seen]]
+    return np.flatnonzero(leads.any(axis=0) & ~reached).tolist()
 
 
 def _through(ways: Array, between: Array) -> BoolArray:

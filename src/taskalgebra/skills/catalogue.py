@@ -42,6 +42,7 @@ class Entry:
     env: str  # the environment, and its arguments
     arguments: Mapping[str, Any] = field(default_factory=dict)
     recipes: str = ""  # the module with `RECIPES` for training its networks, if it has any
+    slips: bool = False  # whether its moves may slip
 
     @property
     def networks(self) -> bool:
@@ -54,7 +55,12 @@ _KINDS = ("blue", "square", "purple")
 _ANYWHERE = {"layout": "random"}
 _ALL = (
     Entry(
-        "four-rooms", "Four Rooms, one goal per room (Section 4)", 4, ("top", "left"), "FourRooms"
+        "four-rooms",
+        "Four Rooms, one goal per room (Section 4)",
+        4,
+        ("top", "left"),
+        "FourRooms",
+        slips=True,
     ),
     Entry(
         "forty-goals",
@@ -63,6 +69,7 @@ _ALL = (
         ("x1", "x2", "x3", "x4", "x5", "x6"),
         "FourRooms",
         {"n_goals": 40},
+        slips=True,
     ),
     Entry(
         "office",
@@ -70,6 +77,14 @@ _ALL = (
         14,
         ("A", "B", "C", "D", "coffee", "mail", "office", "decoration"),
         "Office",
+        slips=True,
+    ),
+    Entry(
+        "flat-world",
+        "FlatWorld: circles in a plane, for tasks over time",
+        822,
+        ("aqua", "blue", "green", "magenta", "orange", "red", "yellow"),
+        "FlatWorld",
     ),
     Entry(
         "boxman", "the video game, as in the paper (Section 5)", 6, _KINDS, "Boxman", {}, _RECIPES
@@ -130,7 +145,11 @@ def completions(start: str) -> list[tuple[str, str]]:
 
 
 def open_world(
-    name: str, *, slip_probability: float = 0.0, goal_reward: str | None = None
+    name: str,
+    *,
+    slip_probability: float = 0.0,
+    goal_reward: str | None = None,
+    touch: bool = False,
 ) -> GoalEnv:
     """An environment by name, to plan, learn or check in.
 
@@ -138,20 +157,23 @@ def open_world(
         name: of an entry, or of a text file with a map.
         slip_probability: of a move in one of the other three directions instead.
         goal_reward: r_U as a number in words, or "auto"; see `TaskSpace`.
+        touch: whether the goals of a map are taken by moving onto their cells.
 
     Raises:
         ValueError: there is nothing of this name, or its map is not valid.
     """
     entry = ENTRIES.get(name)
     if entry is None:
-        return _drawn(name, slip_probability, _rewards(goal_reward))
+        return _drawn(name, slip_probability, touch, _rewards(goal_reward))
     from taskalgebra.envs.registry import make
 
+    _refuse_touch(name, touch)
     if entry.networks:
-        _refuse_options(name, slip_probability, goal_reward)
-        return make(entry.env, **entry.arguments)
-    rewards = _rewards(goal_reward)
-    return make(entry.env, **entry.arguments, **rewards, slip_probability=slip_probability)
+        _refuse_reward(name, goal_reward)
+    if not entry.slips:
+        _refuse_slips(name, slip_probability)
+    slips = {"slip_probability": slip_probability} if entry.slips else {}
+    return make(entry.env, **entry.arguments, **_rewards(goal_reward), **slips)
 
 
 def base_tasks(name: str, world: GoalEnv, tasks: Sequence[str] = ()) -> dict[str, Task]:
@@ -193,6 +215,7 @@ def open_skills(
     tasks: Sequence[str] = (),
     slip_probability: float = 0.0,
     goal_reward: str | None = None,
+    touch: bool = False,
     expressions: Sequence[str] = (),
 ) -> Skills:
     """Skills by name: planned for a finite world, loaded for a game or a directory.
@@ -214,12 +237,16 @@ def open_skills(
     from taskalgebra.skills.plans import parsed
 
     if not loaded:
-        world = open_world(name, slip_probability=slip_probability, goal_reward=goal_reward)
+        world = open_world(
+            name, slip_probability=slip_probability, goal_reward=goal_reward, touch=touch
+        )
         base = base_tasks(name, world, tasks)
         for text in expressions:
             parsed(text, base, world.space.goal_names)
         return solve(world, base)
-    _refuse_options(name, slip_probability, goal_reward)
+    _refuse_touch(name, touch)
+    _refuse_reward(name, goal_reward)
+    _refuse_slips(name, slip_probability)
     skills = load(name if entry is None else SHIPPED_AT / name)
     if tasks:
         raise ValueError(
@@ -239,19 +266,29 @@ def _rewards(goal_reward: str | None) -> dict[str, Any]:
         raise ValueError(f"the goal reward is {goal_reward!r}, expected a number or auto") from None
 
 
-def _refuse_options(name: str, slip_probability: float, goal_reward: str | None) -> None:
+def _refuse_touch(name: str, touch: bool) -> None:
+    if touch:
+        raise ValueError(f"touch is for files with a map; how goals are taken is fixed in {name}")
+
+
+def _refuse_reward(name: str, goal_reward: str | None) -> None:
     if goal_reward is not None:
         raise ValueError(
-            f"{name} has its own goal reward, only that of Four Rooms and maps can be chosen"
+            f"{name} has its own goal reward; that of maps and of worlds without networks can be "
+            f"chosen"
         )
+
+
+def _refuse_slips(name: str, slip_probability: float) -> None:
     if slip_probability:
+        able = ", ".join(entry.name for entry in _ALL if entry.slips)
         raise ValueError(
-            f"{name} has no slip probability, only Four Rooms and maps have one; learn in such a "
-            f"world and open the skills that were saved"
+            f"{name} has no slip probability; {able} and maps have one: learn in such a world and "
+            f"open the skills that were saved"
         )
 
 
-def _drawn(name: str, slip_probability: float, rewards: Mapping[str, Any]) -> GoalEnv:
+def _drawn(name: str, slip_probability: float, touch: bool, rewards: Mapping[str, Any]) -> GoalEnv:
     """The environment of a text file with a map."""
     from taskalgebra.envs.map_file import from_file
     from taskalgebra.validation import closest
@@ -266,7 +303,7 @@ def _drawn(name: str, slip_probability: float, rewards: Mapping[str, Any]) -> Go
         raise ValueError(
             f"{name} is a directory; a world is one of {', '.join(ENTRIES)} or a file with a map"
         )
-    return from_file(path, slip_probability=slip_probability, **rewards)
+    return from_file(path, slip_probability=slip_probability, touch=touch, **rewards)
 
 
 def _tasks(texts: Iterable[str], space: TaskSpace, named: Mapping[str, Task]) -> dict[str, Task]:

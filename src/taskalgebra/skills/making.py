@@ -13,7 +13,7 @@ import gymnasium as gym
 from gymnasium.spaces import Discrete, MultiBinary, MultiDiscrete
 
 from taskalgebra import files
-from taskalgebra.envs.registry import env_of
+from taskalgebra.envs.registry import env_of, planned_as
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.learner import DeepQ
 from taskalgebra.learning.learner import Learner, require_shared_absorbing
@@ -242,9 +242,11 @@ def load(
     if not _is_there(directory):
         shipped = sorted(place.name for place in SHIPPED_AT.iterdir())
         if str(path) not in shipped:
+            world = planned_as(str(path))
+            instead = f". Did you mean solve({world}())?" if world else closest(str(path), shipped)
             raise StoreError(
                 f"no skills at {directory}: there is no such directory; the library comes with "
-                f"{listed(shipped)}{closest(str(path), shipped)}"
+                f"{listed(shipped)}{instead}"
             )
         directory = SHIPPED_AT / str(path)
     if isinstance(reach, Skills):
@@ -310,7 +312,11 @@ def base_tasks(
     """Base tasks by name, from what the user gave."""
     if tasks is None:
         if not named:
-            raise ValueError("no tasks were given, and the world names none; pass {name: goals}")
+            one = space.goal_names[0]
+            raise ValueError(
+                f"no tasks were given, and the world names none; pass {{name: goals}}, such as "
+                f"{{{one!r}: [{one!r}]}}: formulas over time may then name every goal"
+            )
         return dict(named)
     if isinstance(tasks, str):
         raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")

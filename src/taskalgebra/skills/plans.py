@@ -56,7 +56,7 @@ def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Express
     except ExpressionError:
         if not parse(text).temporal:  # the first mistake is told as it is
             raise
-    return parse(text, [*tasks, *goals])
+    return parse(text, tasks, goals)
 
 
 @final
@@ -217,7 +217,7 @@ def planned(
     space = family.space
     found = labelled(formula, tasks, space) if found is None else found
     if not found.automaton.satisfiable:
-        raise ValueError(never(formula, found, space.goal_names))
+        raise ValueError(never(formula, found, tasks, space.goal_names))
     success = float(space.r_universal.max())
     findings = _findings(found, family)
     composable = all(finding.holds for finding in findings if finding.name != "exact values")
@@ -275,7 +275,7 @@ def sparing(
     """
     found = labelled(formula, tasks, family.space)
     if not found.automaton.satisfiable:
-        raise ValueError(never(formula, found, family.space.goal_names))
+        raise ValueError(never(formula, found, tasks, family.space.goal_names))
     success = float(family.space.r_universal.max())
     certificate = Certificate(
         tuple(_findings(found, family)),

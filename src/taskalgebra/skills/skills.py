@@ -25,6 +25,7 @@ from taskalgebra.folder import StoreError
 from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.temporal import Eventually, Until
+from taskalgebra.logic.text import known_names
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
@@ -151,13 +152,13 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
         """
         if not isinstance(key, str | Expression):
             raise TypeError(f"expected a Boolean expression over tasks and goals, got {key!r}")
-        found = parse(key, [*self._named, *self.space.goal_names]) if isinstance(key, str) else key
+        found = parse(key, self._named, self.space.goal_names) if isinstance(key, str) else key
         if found.temporal:
             raise ValueError(f"{found} is a formula over time; expected a Boolean expression")
         if not self._desired(found).any():
             raise ValueError(
-                f"{found} means none of the goals of this world, which are "
-                f"{listed(self.space.goal_names)}"
+                f"{found} means none of the goals of this world; known: "
+                f"{known_names(self._named, self.space.goal_names)}"
             )
         nowhere = dict.fromkeys(found.names, np.zeros(1, np.bool_))
         ones = np.ones(1, np.bool_)

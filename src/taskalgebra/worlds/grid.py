@@ -273,7 +273,9 @@ def _read_map(rows: Sequence[str]) -> tuple[BoolArray, dict[str, Cell]]:
                 f"goal {symbol!r} is drawn twice,",
                 named[symbol],
                 (r, c),
-                advice="each goal is one cell",
+                advice="each letter is one cell; leave it out and pass "
+                f"goals={{{symbol!r}: [{named[symbol]}, {(r, c)}]}}, which makes the goals "
+                f"'{symbol} 1' and '{symbol} 2'",
             )
         named[symbol] = (r, c)
     return free, named

@@ -237,7 +237,7 @@ def test_a_formula_that_nobody_can_satisfy_here_is_answered_with_the_reason(clie
         ("F (A & B)", None, "asks for a goal that is A & B, and this world has none"),
         ("F (A", (2, 3), "this '(' is never closed"),
         ("A then", (6, 6), "expected a task name after 'then'"),
-        ("A then E", (7, 8), "unknown task 'E'; known: A, B, C, D, left, top"),
+        ("A then E", (7, 8), "unknown task 'E'; known: left, top, A, B, C, D"),
         ("F lfet", (2, 6), "Did you mean 'left'?"),
         ("A", (0, 1), "unknown task 'A'; known: left, top. This is a goal: write F A."),
         ("top & B", (6, 7), "This is a goal: write F B."),

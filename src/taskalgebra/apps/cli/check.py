@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -16,6 +16,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
+    Touch,
     WorldArgument,
     in_options,
 )
@@ -40,6 +41,7 @@ def check(
     tasks: Tasks = None,
     slip: Slip = 0.0,
     goal_reward: GoalReward = None,
+    touch: Touch = False,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -51,7 +53,14 @@ def check(
     """
     output = Output(json, quiet)
     with output.progress(OPENING):
-        report, layout = _examined(world, tasks or [], slip, goal_reward, seed)
+        report, layout = _examined(
+            world,
+            tasks or [],
+            seed,
+            slip_probability=slip,
+            goal_reward=goal_reward,
+            touch=touch,
+        )
     rows: list[list[str | Text]] = [
         [
             Text(finding.word, {"holds": "green", "FAILS": "bold red"}.get(finding.word, "")),
@@ -70,17 +79,15 @@ def check(
 
 
 def _examined(
-    name: str, tasks: list[str], slip: float, goal_reward: str | None, seed: int
+    name: str, tasks: list[str], seed: int, **options: Any
 ) -> tuple[AssumptionReport, str]:
     """The findings, and a note on the layout that was examined."""
     env: GoalEnv | None
     if name not in catalogue.ENTRIES and files.at(name).is_dir():
-        skills = catalogue.open_skills(
-            name, tasks=tasks, slip_probability=slip, goal_reward=goal_reward
-        )
+        skills = catalogue.open_skills(name, tasks=tasks, **options)
         env, space, base = skills.env, skills.space, skills.tasks
     else:
-        env = catalogue.open_world(name, slip_probability=slip, goal_reward=goal_reward)
+        env = catalogue.open_world(name, **options)
         space, base = env.space, catalogue.base_tasks(name, env, tasks)
     if space.finite:
         return space.check(base), ""

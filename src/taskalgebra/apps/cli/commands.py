@@ -56,7 +56,7 @@ Slip = Annotated[
         min=0.0,
         max=1.0,
         show_default=False,
-        help="Probability that a move slips; for Four Rooms and maps.",
+        help="Probability that a move slips; for Four Rooms, Office and maps.",
     ),
 ]
 GoalReward = Annotated[
@@ -65,8 +65,15 @@ GoalReward = Annotated[
         "--goal-reward",
         metavar="R",
         show_default=False,
-        help="What a desired goal pays, default 2; auto: enough to be worth the way from every "
-        "start. For Four Rooms and maps.",
+        help="What a desired goal pays, default 2, Office 4, FlatWorld 10; auto: enough to be "
+        "worth the way from every start. Not for worlds with networks.",
+    ),
+]
+Touch = Annotated[
+    bool,
+    typer.Option(
+        "--touch",
+        help="On a map, goals are taken by walking onto them, not by staying there.",
     ),
 ]
 Episodes = Annotated[
@@ -161,6 +168,7 @@ _OPTIONS = (
     (re.compile(r"r_empty = (\S+)"), r"the reward of other goals, \1,"),
     (re.compile(r"the goal reward is"), "--goal-reward is"),
     (re.compile(r"slip_probability"), "--slip"),
+    (re.compile(r"^touch is"), "--touch is"),
     (re.compile(r"(or \"auto\")"), r"\1 (--goal-reward auto)"),
 )
 

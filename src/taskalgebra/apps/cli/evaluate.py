@@ -19,6 +19,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
+    Touch,
     WorldOption,
     in_options,
     usual_episodes,
@@ -53,6 +54,7 @@ def evaluate(
     tasks: Tasks = None,
     slip: Slip = 0.0,
     goal_reward: GoalReward = None,
+    touch: Touch = False,
     all_: Annotated[
         bool, typer.Option("--all", help="Play every task that the base tasks express.")
     ] = False,
@@ -73,6 +75,7 @@ def evaluate(
             tasks=tasks or (),
             slip_probability=slip,
             goal_reward=goal_reward,
+            touch=touch,
             expressions=expressions or (),
         )
         texts = expressions or [quote(name) for name in skills]
@@ -167,4 +170,6 @@ def document(agent: Agent | TemporalAgent, one: Evaluation) -> dict[str, Any]:
     from taskalgebra.skills.temporal import TemporalAgent
 
     desired = None if isinstance(agent, TemporalAgent) else desired_names(agent.task)
-    return {"expression": str(agent.expression), "desired": desired} | asdict(one)
+    figures = asdict(one)
+    figures["sampled"] = not figures.pop("exact")  # "exact" would seem to be about the agent
+    return {"expression": str(agent.expression), "desired": desired} | figures

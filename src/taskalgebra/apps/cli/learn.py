@@ -23,6 +23,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
+    Touch,
     usual_episodes,
 )
 from taskalgebra.apps.cli.exit_codes import OK
@@ -53,6 +54,7 @@ def learn(
     tasks: Tasks = None,
     slip: Slip = 0.0,
     goal_reward: GoalReward = None,
+    touch: Touch = False,
     steps: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, max=MOST, help="Tables: steps per task."),
@@ -84,7 +86,7 @@ def learn(
     that was stopped resumes when the same command is run again.
     """
     output, out = Output(json, quiet), files.at(out)
-    env = catalogue.open_world(world, slip_probability=slip, goal_reward=goal_reward)
+    env = catalogue.open_world(world, slip_probability=slip, goal_reward=goal_reward, touch=touch)
     base = catalogue.base_tasks(world, env, tasks or [])
     if env.space.finite:
         if updates or settings != "fast":

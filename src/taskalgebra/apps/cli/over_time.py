@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from taskalgebra import files
-from taskalgebra.apps.cli.commands import Failure, in_options
+from taskalgebra.apps.cli.commands import in_options
 from taskalgebra.apps.cli.output import Output
-from taskalgebra.apps.cli.solution import Cell
+from taskalgebra.apps.cli.solution import Cell, free_state
 from taskalgebra.drawing.terminal import layout, legend
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.skills.walks import Walk
 
+AUTOMATON = ".svg"
+"""Files with the automaton; all others show the map."""
+LEGEND = "◆ leads on   × violates   ◇ neither"
 MOST_SHOWN = 12
 """States of an automaton that are printed."""
 
@@ -27,32 +29,31 @@ def walk_from(agent: TemporalAgent, cell: Cell, seed: int) -> Walk:
         ValueError: there is no such cell, or the formula cannot be satisfied from there.
     """
     space = agent.skills.family.space
-    mdp = space.mdp
-    if mdp.cells is None:
+    if not space.finite:
         raise ValueError("this world has no map; --start needs one")
-    found = np.flatnonzero((mdp.cells == cell).all(axis=1) & ~mdp.is_goal)
-    if not found.size:
-        raise ValueError(f"--start {cell[0]},{cell[1]} is not a free cell")
-    start = int(found[0])
+    start = free_state(space.mdp, cell)
     why_not = agent.why_not(start)
     if why_not:
         raise ValueError(f"{agent.expression} cannot be satisfied: {why_not}")
     return agent.walk(start, seed=seed)
 
 
-def save_automaton(agent: TemporalAgent, path: Path) -> None:
-    """Write the drawing of the automaton.
+def check_file(agent: TemporalAgent, path: Path) -> None:
+    """Refuse a file for which there is nothing to draw.
 
     Raises:
-        Failure: the file is of another kind, or cannot be written.
+        ValueError: it is to show a map, and this world has none.
     """
-    if path.suffix.lower() != ".svg":
-        raise Failure(f"{path}: the automaton of a formula over time is saved as .svg")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.replace(path, agent.automaton.svg().encode())
-    except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror or error}") from None
+    if path.suffix.lower() != AUTOMATON and not _on_map(agent):
+        raise ValueError(
+            f"{path}: this world has no map to draw on; save the automaton of the formula as "
+            f"{AUTOMATON}"
+        )
+
+
+def _on_map(agent: TemporalAgent) -> bool:
+    space = agent.skills.family.space
+    return space.finite and space.mdp.cells is not None
 
 
 def show(output: Output, agent: TemporalAgent, found: Evaluation, walk: Walk | None) -> None:
@@ -86,10 +87,7 @@ def show(output: Output, agent: TemporalAgent, found: Evaluation, walk: Walk | N
 
 def _draw(output: Output, agent: TemporalAgent) -> None:
     """The map for the first state of the automaton, if the terminal is wide enough."""
-    space = agent.skills.family.space
-    if not space.finite or space.mdp.cells is None:
-        return
-    if 3 * layout(space.mdp)[0].shape[1] > output.width:
+    if not _on_map(agent) or 3 * layout(agent.skills.family.space.mdp)[0].shape[1] > output.width:
         return
     output.line()
     output.ansi(agent.picture(colour=output.colour))
@@ -98,7 +96,7 @@ def _draw(output: Output, agent: TemporalAgent) -> None:
     if known.size:
         output.ansi(
             legend(float(known.min()), float(known.max()), colour=output.colour).replace(
-                "◆ desired   ◇ not desired", "◆ leads on   × violates   ◇ neither"
+                "◆ desired   ◇ not desired", LEGEND
             )
         )
     output.line()

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from taskalgebra import files
 from taskalgebra.apps.cli.commands import Failure
+from taskalgebra.apps.cli.over_time import AUTOMATON, LEGEND
 from taskalgebra.apps.cli.solution import Episode, Solution, solution_of
 from taskalgebra.arrays import Array
 from taskalgebra.paper.figures import film
-from taskalgebra.paper.figures.film import Walk
+from taskalgebra.paper.figures.film import Walk as Shown
 from taskalgebra.paper.figures.solution import FILM, Map, draw, draw_game, write, write_film
+from taskalgebra.skills.temporal import TemporalAgent
+from taskalgebra.skills.walks import Walk
 from taskalgebra.worlds.finite import NO_GOAL
 
 EPISODES = 3
@@ -31,9 +38,16 @@ def save_picture(solution: Solution, episode: Episode, path: Path, *, seed: int 
     Raises:
         Failure: the file cannot be written.
     """
+    with writing(path):
+        _save(solution, episode, path, seed)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Make the directory of a file, and turn errors in writing it into failures."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _save(solution, episode, path, seed)
+        yield
     except FileExistsError:
         raise Failure(f"cannot write {path}: {path.parent} is not a directory") from None
     except OSError as error:
@@ -65,6 +79,43 @@ def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) ->
         write(draw_game(shown, layout.image, layout.pixels, walked, success), path)
 
 
+def save_formula(agent: TemporalAgent, path: Path, walk: Walk | None, seed: int) -> None:
+    """Write the automaton, the map in its first state, or a film of an episode.
+
+    Args:
+        agent: what to draw.
+        path: the file; its suffix says what to draw.
+        walk: an episode, if a start was chosen.
+        seed: of the episode of a film, where none was.
+
+    Raises:
+        Failure: the file cannot be written.
+    """
+    with writing(path):
+        if path.suffix.lower() == AUTOMATON:
+            files.replace(path, agent.automaton.svg().encode())
+        else:
+            _save_map(agent, path, walk, seed)
+
+
+def _save_map(agent: TemporalAgent, path: Path, walk: Walk | None, seed: int) -> None:
+    mdp = agent.skills.family.space.mdp
+    assert mdp.cells is not None
+    values, actions = agent.table()
+    signs = np.array(agent.signs())
+    leads, violates = signs == "◆", signs == "×"
+    shown = Map.of(mdp, str(agent.expression), values, actions, leads)
+    shown = replace(shown, crossed=violates, legend=LEGEND)
+    if path.suffix.lower() == FILM:
+        if walk is None:
+            able = mdp.starts[np.isfinite(values[mdp.starts])]
+            walk = agent.walk(int(np.random.default_rng(seed).choice(able)), seed=seed)
+        write_film(shown, mdp.cells[list(walk.states)], walk.satisfied, path)
+    else:
+        way = None if walk is None else mdp.cells[list(walk.states)]
+        write(draw(shown, path=way), path)
+
+
 def map_of(solution: Solution, note: str = "") -> Map:
     """The map of a solution, for drawing."""
     mdp = solution.task.space.mdp
@@ -79,12 +130,12 @@ def map_of(solution: Solution, note: str = "") -> Map:
     )
 
 
-def _walk(solution: Solution, episode: Episode) -> Walk:
+def _walk(solution: Solution, episode: Episode) -> Shown:
     """An episode of a game, up to its goal, for a film."""
     goals = solution.task.space.mdp.goal_of_state[list(episode.states)]
     reached = goals != NO_GOAL
     n = int(np.argmax(reached)) + 1 if reached.any() else len(goals)
-    return Walk(
+    return Shown(
         episode.cells(solution)[:n].astype(np.float64),
         lambda place: _frame(solution, place),
         _frame(solution, np.zeros(2), int(goals[n - 1])) if reached.any() else None,

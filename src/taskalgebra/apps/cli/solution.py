@@ -93,19 +93,10 @@ class Solution:
 
     def state_at(self, cell: Cell) -> int:
         """The state of a cell of the map."""
-        mdp = self.task.space.mdp
-        if mdp.cells is None:
-            raise ValueError("this world has no map; --start needs one")
-        found = [s for s in np.flatnonzero((mdp.cells == cell).all(axis=1)) if not mdp.is_goal[s]]
-        if not found:
-            (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
-            raise ValueError(
-                f"--start {cell[0]},{cell[1]} is not a free cell; free cells are in rows {top} to "
-                f"{bottom} and columns {left} to {right}, counted from 0,0 at the top left"
-            )
-        if not np.isfinite(self.optimum[found[0]]):
+        found = free_state(self.task.space.mdp, cell)
+        if not np.isfinite(self.optimum[found]):
             raise ValueError(f"no goal can be reached from --start {cell[0]},{cell[1]}")
-        return int(found[0])
+        return found
 
     def play(self, start: int | None, seed: int) -> Episode:
         """Play one episode from a state, or from a random one."""
@@ -123,6 +114,21 @@ class Solution:
         return Episode(
             tuple(states), tuple(actions), total, float(self.optimum[states[0]]), int(goal)
         )
+
+
+def free_state(mdp: FiniteMDP, cell: Cell) -> int:
+    """The state of a free cell of a map."""
+    if mdp.cells is None:
+        raise ValueError("this world has no map; --start needs one")
+    found = np.flatnonzero((mdp.cells == cell).all(axis=1) & ~mdp.is_goal)
+    if not found.size:
+        (top, left), (bottom, right) = mdp.cells.min(axis=0), mdp.cells.max(axis=0)
+        raise ValueError(
+            f"--start {cell[0]},{cell[1]} is not a free cell; free cells are in rows {top} to "
+            f"{bottom} and columns {left} to {right}, counted from 0,0 at the top left of the map, "
+            f"its walls included"
+        )
+    return int(found[0])
 
 
 def solution_of(agent: Agent, seed: int) -> Solution:

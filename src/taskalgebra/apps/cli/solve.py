@@ -20,6 +20,7 @@ from taskalgebra.apps.cli.commands import (
     Seed,
     Slip,
     Tasks,
+    Touch,
     WorldOption,
     in_options,
     usual_episodes,
@@ -76,9 +77,14 @@ def solve(
     tasks: Tasks = None,
     slip: Slip = 0.0,
     goal_reward: GoalReward = None,
+    touch: Touch = False,
     start: Annotated[
         str | None,
-        typer.Option(metavar="ROW,COL", help="Show an episode from this cell; 0,0 is top left."),
+        typer.Option(
+            metavar="ROW,COL",
+            help="Show an episode from this cell; 0,0 is the top left corner, in the "
+            "wall around the map if there is one.",
+        ),
     ] = None,
     save: Annotated[
         Path | None,
@@ -86,7 +92,8 @@ def solve(
             metavar="FILE",
             callback=_picture_file,
             dir_okay=False,
-            help="Write a picture (.png, .svg, .pdf) or a film of the agent (.gif).",
+            help="Write a picture (.png, .svg, .pdf) or a film of the agent (.gif); for a formula "
+            "over time .svg is its automaton.",
         ),
     ] = None,
     episodes: Episodes = None,
@@ -108,6 +115,7 @@ def solve(
             tasks=tasks or (),
             slip_probability=slip,
             goal_reward=goal_reward,
+            touch=touch,
             expressions=[expression],
         )
         from taskalgebra.apps.cli.solution import solution_of
@@ -150,10 +158,15 @@ def _over_time(
     """The same for a formula over time."""
     from taskalgebra.apps.cli import over_time
 
+    if save is not None:
+        over_time.check_file(agent, save)
     walk = None if cell is None else over_time.walk_from(agent, cell, seed)
     found = played(output, [agent], episodes, seed)[0]
     if save is not None:
-        over_time.save_automaton(agent, save)
+        with output.progress("drawing"):
+            from taskalgebra.apps.cli.pictures import save_formula
+
+            save_formula(agent, save, walk, seed)
     over_time.show(output, agent, found, walk)
     if save is not None:
         output.line(f"saved     {save}")

@@ -25,7 +25,7 @@ def read_task(text: str, tasks: Collection[str], goals: Collection[str]) -> ta.E
     except ta.ExpressionError as error:
         first = error
     try:
-        expression = ta.parse(text, [*tasks, *goals])
+        expression = ta.parse(text, tasks, goals)
     except ta.ExpressionError as error:
         over_time, names_goals = _kind(text), error.position != first.position
         # Whose text is not finished, and names a goal, is writing a formula over time.

@@ -43,6 +43,8 @@ class Map:
     goals: NDArray[np.int64]  # [G, 2]
     desired: NDArray[np.bool_]  # [G]
     note: str = ""
+    crossed: NDArray[np.bool_] | None = None  # [G], goals that are drawn as ×
+    legend: str = ""  # what the signs mean, if not whether goals are desired
 
     @classmethod
     def of(
@@ -143,9 +145,12 @@ def draw_map(axes: Axes, task: Map, *, norm: Normalize | None = None, diamond: f
         actions = np.array(task.actions)[moving]
         draw_actions(axes, rows[moving], columns[moving], actions, size=CELLS / across)
     size = diamond * min(1.0, CELLS / across)
+    crossed = np.zeros(len(at), np.bool_) if task.crossed is None else task.crossed
     for desired, fill, edge in ((True, ORANGE, "black"), (False, "none", "white")):
-        y, x = at[task.desired == desired].T
+        y, x = at[(task.desired == desired) & ~crossed].T
         axes.plot(x, y, "D", ms=size, mfc=fill, mec=edge, mew=1.2, ls="")
+    y, x = at[crossed].T
+    axes.plot(x, y, "x", ms=size, mec="white", mew=1.8, ls="")
     bare(axes)
     return image
 
@@ -159,6 +164,8 @@ def _bar(figure: Figure, image: Any, axes: Any, label: str, **size: Any) -> None
 
 
 def _legend(task: Map) -> str:
+    if task.legend:
+        return task.legend
     return "◆ desired" if task.desired.all() else "◆ desired   ◇ not desired"
 
 

@@ -254,3 +254,43 @@ def test_the_picture_of_a_state_is_downloaded(desk):
         desk["python"].click()
     desk.page.wait_for_timeout(0)
     assert "touch=True" in download.value.path().read_text()
+
+
+def test_an_old_state_is_dimmed_while_the_formula_is_wrong(desk):
+    desk.type("top_left then bottom_right")
+    desk.say("automaton-state", "State 0")
+    desk.page.locator("#expression").fill("top_left then nowhere")
+    desk.say("error", "Unknown task 'nowhere'")
+    expect(desk["automaton-state"]).to_have_class(re.compile(r"\bstale\b"))
+    desk.type("top_left then bottom_right")
+    expect(desk["automaton-state"]).not_to_have_class(re.compile(r"\bstale\b"))
+
+
+COLOURS = """() => {
+  const state = document.querySelector("#automaton .accepting.current");
+  const colour = (one) => getComputedStyle(one).fill.match(/\\d+/g).map(Number);
+  return [colour(state.querySelector("circle:not(.hit)")), colour(state.querySelector("text"))];
+}"""
+
+
+def luminance(colour):
+    """Relative luminance, as WCAG 2 defines it."""
+    parts = [c / 255 for c in colour[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_the_number_of_the_last_state_can_be_read(desk):
+    desk.choose("Office")
+    desk.solved("coffee then office & avoid decoration")
+    for _ in range(10):
+        desk["step"].click()
+    desk.say("automaton-state", "the formula is satisfied")
+    desk.shoot("satisfied")
+    low, high = sorted(map(luminance, desk.page.evaluate(COLOURS)))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_operators_over_time_have_buttons(desk):
+    keys = desk.page.locator("#keys .operator")
+    assert {"F", "G", "X", "!", "then", "avoid"} <= set(keys.all_text_contents())

@@ -83,8 +83,9 @@ export class AutomatonView {
     const { accepting, dead } = answer.automaton.states[shown];
     const over = !answer.states.some((one) => one.state === shown);
     const kind = over && accepting ? "satisfied" : dead ? "violated" : "";
-    byId("automaton-state").className = `status ${kind}`;
-    byId("automaton-state").replaceChildren(h("b", {}, `State ${shown}`), `: ${this.words(shown)}.`);
+    const status = byId("automaton-state");
+    for (const one of ["satisfied", "violated"]) status.classList.toggle(one, one === kind);
+    status.replaceChildren(h("b", {}, `State ${shown}`), `: ${this.words(shown)}.`);
   }
 
   /** Scroll sideways to a state, if the drawing is wider than its place. */

@@ -11,7 +11,7 @@ const OPERATORS = [
 ];
 const OVER_TIME = [
   ["then", "the one, and later the other"], ["avoid", "never"], ["until", "the one, until the other"],
-  ["F", "some time"],
+  ["F", "some time"], ["G", "at every step"], ["X", "at the next step"], ["!", "not, like ~"],
 ];
 
 export class ExpressionBox {
