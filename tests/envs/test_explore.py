@@ -174,6 +174,35 @@ def test_actions_in_the_explored_world_are_its_numbers():
     assert ta.solve(backwards(False, actions={"on": 2, "back": 0}))["end"].act(0, explored) == 1
 
 
+def test_wrappers_and_attached_copies_show_numbers_of_states_too():
+    explored = backwards(False)
+    agent = ta.solve(explored)["end"]
+    wrapped = gym.wrappers.TimeLimit(explored, 9)
+    assert agent.act(wrapped.reset(seed=0)[0], wrapped) == 0
+    copies = gym.wrappers.vector.RecordEpisodeStatistics(explored.vector(2, task=agent.task))
+    assert agent.act(copies.reset(seed=0)[0], copies).tolist() == [0, 0]
+    attached = explored.attach(Backwards(), task=agent.task)
+    states, _ = attached.reset(seed=0)
+    assert explored.see(states, attached).tolist() == states.tolist() == [0]
+
+
+def test_a_vector_of_the_real_environment_is_looked_at_by_the_users_hooks():
+    world = ta.wrap(Backwards, lambda at, info, env: "end" if at == 0 else None, among=["end"])
+    explored = ta.explore(
+        world,
+        save=lambda env: ("at", env.at),
+        restore=lambda env, saved: setattr(env, "at", saved[1]),
+    )
+    vector = gym.vector.SyncVectorEnv([Backwards] * 2)
+    seen, _ = vector.reset(seed=0)
+    seen, *_ = vector.step([0, 1])
+    assert seen.tolist() == [4, 5]
+    assert explored.see(seen, vector).tolist() == [
+        explored.state_of(one) for one in vector.unwrapped.envs
+    ]
+    assert explored.see(seen, vector).tolist() != seen.tolist()
+
+
 def test_where_both_numbers_are_the_same_nothing_need_be_said():
     class Forwards(Backwards):
         def reset(self, *, seed=None, options=None):

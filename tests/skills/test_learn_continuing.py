@@ -51,7 +51,7 @@ def test_without_it_these_ways_are_never_met(line):
     skills = learned(line)
     assert not skills.family.values[0].q_bar(np.array([0, 8])).any()  # as they were at first
     learned_there = learned(line, continuing=True).family.values[0].q_bar(np.array([0, 8]))
-    assert learned_there.all()
+    assert learned_there.any(axis=(1, 2)).all()
 
 
 def test_boolean_tasks_are_evaluated_from_the_environments_own_starts(line):
@@ -155,3 +155,62 @@ def test_worlds_that_cannot_are_refused():
     many = ta.wrap(lambda n: gym.vector.SyncVectorEnv([Line] * n), ends, among=["west", "east"])
     with pytest.raises(TypeError, match="make_one"):
         ta.learn(many, continuing=True)
+
+
+def test_starts_after_a_goal_are_as_random_as_others():
+    begun = []
+
+    class Anywhere(Line):
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at = 1 + int(7 * self.np_random.random())
+            begun.append(self.at)
+            return self.at, {}
+
+    line = ta.wrap(Anywhere, ends, among=["west", "east"], max_episode_steps=60)
+    begun.clear()
+    learner = ta.QLearning(episodes=400)
+    ta.learn(line, learner=learner, continuing=True)
+    low, high = np.mean(np.array(begun) < 4), np.mean(np.array(begun) > 4)
+    assert 0.35 < low < 0.5 and 0.35 < high < 0.5  # 3 of 7 each
+
+
+def test_checkpoints_of_the_other_learning_are_told_apart_where_no_goal_is_near():
+    from taskalgebra.learning.deep import checkpoint, networks
+    from taskalgebra.learning.deep.settings import FAST, resolved_for
+    from taskalgebra.learning.deep.training import Training
+
+    class Still(Line):
+        """No step leads anywhere, so that both look the same in the first steps."""
+
+        observation_space = gym.spaces.Box(0, 9, (1,), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return np.full(1, self.at, np.float32), {}
+
+        def step(self, action):
+            return np.full(1, self.at, np.float32), 0.0, False, False, {}
+
+    world = ta.wrap(Still, lambda at, info, env: None, among=["west"], max_episode_steps=60)
+    settings = resolved_for(FAST, world, 0)
+    worlds = [
+        checkpoint._world_of(
+            Training(one, one.tasks, one.space.universal, networks.vector, settings, 0).trainer
+        )
+        for one in (world, world, world.resuming())
+    ]
+    assert worlds[0] == worlds[1] != worlds[2]
+
+
+def test_an_option_of_the_users_own_reaches_the_environment():
+    given = []
+
+    class Told(Line):
+        def reset(self, *, seed=None, options=None):
+            given.append(options)
+            return super().reset(seed=seed)
+
+    world = ta.wrap(Told, ends, among=["west", "east"])
+    world.continuing(1).reset(options={"resume": "mine"})
+    assert given[-1] == {"resume": "mine"}

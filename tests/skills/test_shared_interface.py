@@ -1,5 +1,6 @@
 """What agents for expressions and agents for formulas have in common."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -25,6 +26,42 @@ def test_the_certificate_of_an_expression_fails_where_lemma_1_does():
     slippery = ta.solve(ta.FourRooms(slip_probability=0.2), ["top", "left"])["top ^ left"]
     assert not slippery.certificate().optimal
     assert not slippery.certificate()["deterministic"].holds
+
+
+def test_values_of_slippery_worlds_are_planned_and_not_called_estimates():
+    slippery = ta.solve(ta.FourRooms(slip_probability=0.2), ["top", "left"])["top"]
+    detail = slippery.certificate()["exact values"].detail
+    assert "planned to within" in detail and "estimates" not in detail
+
+
+def test_a_sampled_world_certifies_nothing():
+    class Slips(gym.Env):
+        observation_space, action_space = gym.spaces.Discrete(5), gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at = 2
+            return self.at, {}
+
+        def step(self, action):
+            action = action if self.np_random.random() > 0.001 else 1 - action
+            self.at = int(np.clip(self.at + (1 if action else -1), 0, 4))
+            return self.at, 0.0, False, False, {}
+
+    world = ta.wrap(
+        Slips, lambda at, info, env: {0: "lo", 4: "hi"}.get(int(at)), among=["lo", "hi"]
+    )
+    for key, continuing in (("lo", False), ("F(lo & F hi)", True)):
+        skills = ta.solve(ta.explore(world, samples=2, continuing=continuing))
+        certificate = skills[key].certificate()
+        assert not certificate.optimal
+        assert "sampled" in certificate["exact values"].detail
+
+
+def test_a_horizon_is_part_of_what_is_certified():
+    agent = ta.solve(ta.FourRooms(), ["top", "left"], horizon=12)["top"]
+    assert agent.certificate().optimal
+    assert "within 12 steps" in str(agent.certificate())
 
 
 def test_learned_values_are_not_certified():

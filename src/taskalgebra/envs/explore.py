@@ -21,7 +21,7 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import SyncVectorEnv, VectorEnv
+from gymnasium.vector import SyncVectorEnv, VectorEnv, VectorWrapper
 
 from taskalgebra.envs.attached import Attached
 from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
@@ -199,7 +199,7 @@ class Explored(FiniteEnv):
         )
 
     @property
-    def row_error(self) -> float:
+    def row_error(self) -> float:  # type: ignore[override]
         """ε: the L1 error of the outcomes of every state and action, kept with 95 %; see `explore`.
 
         0 where nothing was estimated.
@@ -257,12 +257,19 @@ class Explored(FiniteEnv):
     def see(self, observation: Any, env: Any = None) -> Any:
         """The number of a state, from an observation and the environment that it comes from.
 
-        Where observations tell states apart, the environment is not needed.  Numbers of states, as
-        this world and its copies give them, are taken as they are; if the real environment gives
-        numbers as well, and others, only the environment tells which of the two are meant.
+        Numbers of states, as this world and its copies give them, are taken as they are.  The
+        environment is not needed where observations tell states apart and are no numbers; if they
+        are numbers, only the environment tells which of the two are meant.
         """
-        if isinstance(env, FiniteEnv | FiniteVectorEnv):
+        if _shows_states(env):
             return observation
+        if isinstance(env, VectorEnv) and self._save not in (None, save_number):
+            inner: Any = env.unwrapped
+            if not isinstance(inner, SyncVectorEnv):
+                raise ValueError(
+                    "this world looks at the states of environments; give a SyncVectorEnv of them"
+                )
+            return np.array([self._state_of(None, one.unwrapped) for one in inner.envs])
         if env is not None and not isinstance(env, VectorEnv):
             return self.state_of(env, observation)
         own = self._view.own
@@ -296,8 +303,7 @@ class Explored(FiniteEnv):
 
     def own_actions(self, actions: Any, env: Any = None) -> Any:
         """The environment's own actions, from numbers of actions; here these numbers."""
-        here = isinstance(env, FiniteEnv | FiniteVectorEnv)
-        return actions if here else self.world.own_actions(actions)
+        return actions if _shows_states(env) else self.world.own_actions(actions)
 
     def make(self, **changes: Any) -> gym.Env[Any, Any]:
         """The environment itself; `changes` are given to Gymnasium."""
@@ -340,6 +346,13 @@ class Explored(FiniteEnv):
             return Labelled(_Seeded(each[i], self.seeds, i, self.samples > 1), rules)
 
         return Attached(SyncVectorEnv([partial(played, i) for i in range(len(each))]), task)
+
+
+def _shows_states(env: Any) -> bool:
+    """Whether an environment is a finite world itself, or copies that show numbers of states."""
+    while isinstance(env, gym.Wrapper | VectorWrapper) and not isinstance(env, Attached):
+        env = env.env
+    return isinstance(env, FiniteEnv | FiniteVectorEnv | Attached)
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

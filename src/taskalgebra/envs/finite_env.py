@@ -97,13 +97,11 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
             ValueError: they do not, so that the way from one goal to another would not be learned.
         """
         mdp = self.space.mdp
-        if mdp.resumes is None:
-            raise ValueError("this world does not say where episodes go on after goals")
-        missing = np.setdiff1d(mdp.resumes, mdp.starts)
+        missing = np.setdiff1d(mdp.after_goals, mdp.starts)
         if missing.size:
             raise ValueError(
                 f"no episode starts in {mdp.state_name(int(missing[0]))}, where episodes go on "
-                f"after a goal; add such states to the starts of the world"
+                f"after a goal; make a world that starts there too, or plan this one: solve(world)"
             )
         return self
 

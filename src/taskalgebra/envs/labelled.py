@@ -95,9 +95,9 @@ class Labelled(gym.Wrapper[Any, Any, Any, Any]):
         """
         on_goal, self._on_goal = self._on_goal, None
         if seed is not None:
-            self._chance = np.random.default_rng(seed)
+            self._chance = np.random.default_rng([seed, 1])  # not the environment's own stream
         others = dict(options or {})
-        told = others.pop("resume", False)
+        told = bool(self.rules.resumes) and others.pop("resume", False)
         free = told or (seed is None and options is None)
         if free and on_goal is not None and self._chance.random() < self.rules.resumes:
             return on_goal, {"goal": NO_GOAL}

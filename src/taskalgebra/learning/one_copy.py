@@ -22,7 +22,7 @@ class OneCopy(gym.Env[int, int]):
     """One copy of a goal environment that pays for a task, as a plain Gymnasium environment.
 
     Every episode is seeded with the seed and its own number, so that a run stopped between two
-    episodes resumes as if it had not been.
+    episodes resumes as if it had not been; not where episodes begin on goals (`GoalEnv.resumed`).
     """
 
     def __init__(

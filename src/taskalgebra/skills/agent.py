@@ -31,6 +31,7 @@ from taskalgebra.planning.horizon import HorizonPolicy
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.theory.certificate import Certificate, exact_values, not_known
 from taskalgebra.theory.family import Family
+from taskalgebra.theory.findings import LIMIT
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
@@ -331,14 +332,21 @@ class Agent(BooleanElement):
         print_picture(str(self.expression), lambda colour: self.picture(colour=colour))
 
     def certificate(self) -> Certificate:
-        """Whether the agent is known to be optimal: by Theorem 3 and Lemma 1, on exact values."""
-        space, error = self.task.space, self.skills.family.error_bound
+        """Whether the agent is known to be optimal: by Theorem 3 and Lemma 1, on exact values.
+
+        Optimal means without a limit of steps or, if it was planned for one, within the horizon.
+        """
+        space, error, env = self.task.space, self.skills.family.error_bound, self.skills.env
         if space.finite:
             tasks = [*self.skills.family.tasks.values(), self.task]
-            found = space.check(tasks).for_optimality
+            found = tuple(f for f in space.check(tasks).for_optimality if f.name != LIMIT)
         else:
             found = (not_known("deterministic", "Assumption 1(ii)"),)
-        return Certificate((*found, exact_values(error)), "composed by Definition 4")
+        within = ""
+        if isinstance(self.policy, HorizonPolicy):
+            within = f", within {self.policy.horizon} steps"
+        values = exact_values(error, 0.0 if env is None else env.row_error)
+        return Certificate((*found, values), f"composed by Definition 4{within}")
 
     def __and__(self, other: BooleanElement) -> Agent:
         """The agent for both tasks."""

@@ -117,8 +117,8 @@ def learn(
         folder: a directory for checkpoints, new or with those of the same learner, from which
             interrupted learning resumes.
         continuing: for tasks with time, which go on after goals.  Half of the episodes that follow
-            one that ended in a goal then begin there.  Not needed where episodes start on goals
-            anyway.
+            one that ended in a goal then begin there, with what is left of the environment's own
+            time.  Not needed where episodes start on goals anyway.
         listener: receives progress; by default a terminal or the log shows it.
 
     Raises:

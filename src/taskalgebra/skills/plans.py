@@ -69,6 +69,7 @@ class Ways:
     standing: Standing | None = None  # what is seen there, where every episode has its layout
     entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
     surveyed: bool = False  # whether what is seen on goals was found out by going there
+    row_error: float = 0.0  # of the outcomes of actions, if they were estimated
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
@@ -88,7 +89,8 @@ class Ways:
             between = np.asarray(reach.returns(standing), np.float64).max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        return cls(reach, between, entry=_entry(env), surveyed=standing is None)
+        error = 0.0 if env is None else env.row_error
+        return cls(reach, between, None, _entry(env), standing is None, error)
 
 
 def _entry(env: GoalEnv | None) -> Array | None:
@@ -219,7 +221,7 @@ def planned(
     if not found.automaton.satisfiable:
         raise ValueError(never(formula, found, tasks, space.goal_names))
     success = float(space.r_universal.max())
-    findings = _findings(found, family)
+    findings = _findings(found, family, ways)
     composable = all(finding.holds for finding in findings if finding.name != "exact values")
     if composable or not (space.finite and family.error_bound is not None):
         if not found.automaton.stutters:
@@ -232,7 +234,8 @@ def planned(
         if ways.surveyed and not (rewards[found.automaton.start] > -np.inf).any():
             raise ValueError(_no_way_on(formula, ways.between, space))
         return Plan(found, certificate, ways, success, family, rewards)
-    certificate = Certificate((), "planned on the product of the world and the automaton")
+    sampled = (exact_values(0.0, ways.row_error),) if ways.row_error else ()
+    certificate = Certificate(sampled, "planned on the product of the world and the automaton")
     plan = Plan(found, certificate, ways, success, family)
     return replace(plan, table=plan.product.actions())
 
@@ -278,7 +281,7 @@ def sparing(
         raise ValueError(never(formula, found, tasks, family.space.goal_names))
     success = float(family.space.r_universal.max())
     certificate = Certificate(
-        tuple(_findings(found, family)),
+        tuple(_findings(found, family, ways)),
         "composed from the returns to goals: fewest violations, then fewest steps",
     )
     if ways.between is None:  # every layout has a toll of its own
@@ -294,7 +297,7 @@ def sparing(
     return Plan(found, certificate, ways, success, family, rewards, toll=toll)
 
 
-def _findings(found: Labelled, family: Family) -> list[Finding]:
+def _findings(found: Labelled, family: Family, ways: Ways) -> list[Finding]:
     """What the composition needs to be optimal."""
     space = family.space
     where = "Assumption 1"
@@ -313,4 +316,4 @@ def _findings(found: Labelled, family: Family) -> list[Finding]:
         if still
         else "a step that enters no goal changes the state of the automaton",
     )
-    return [deterministic, stutters, exact_values(family.error_bound)]
+    return [deterministic, stutters, exact_values(family.error_bound, ways.row_error)]

@@ -8,10 +8,21 @@ from typing import final
 from taskalgebra.theory.findings import Finding, Findings
 
 
-def exact_values(error_bound: float | None) -> Finding:
-    """Whether values are those of the world, or estimates."""
-    exact = error_bound == 0.0
-    detail = "the returns to goals were planned" if exact else "the returns to goals are estimates"
+def exact_values(error_bound: float | None, row_error: float = 0.0) -> Finding:
+    """Whether values are those of the world.
+
+    Args:
+        error_bound: of the values; None if they were learned.
+        row_error: of the outcomes of actions, if the world itself was estimated.
+    """
+    exact = error_bound == 0.0 and row_error == 0.0
+    detail = "the returns to goals were planned"
+    if error_bound is None:
+        detail = "the returns to goals are estimates"
+    elif row_error:
+        detail += f", in a world that was sampled, with an error of {row_error:.2g} a row"
+    elif error_bound:
+        detail += f" to within {error_bound:.1g}"
     return Finding("exact values", "Corollary 1", True, detail, examined=exact)
 
 

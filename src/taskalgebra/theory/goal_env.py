@@ -74,6 +74,8 @@ class GoalEnv(ABC):
     resumed: bool = False
     """Whether episodes also begin where others entered a goal; see `resuming`.  After an episode
     that ended in a goal, `reset(options={"resume": True})` may then go on from there."""
+    row_error: float = 0.0
+    """How far the outcomes of actions may be off, if they were estimated from samples."""
     learner: Any = None
     """The learner that suits it best; None leaves the choice to `taskalgebra.learn`."""
     goal_features: NDArray[Any] | None = None

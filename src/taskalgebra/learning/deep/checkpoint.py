@@ -63,7 +63,8 @@ class Progress:
 def _world_of(trainer: Trainer) -> str:
     """The fingerprint of a training's environment, found once."""
     if trainer.fingerprint is None:
-        trainer.fingerprint = fingerprint(trainer.env, trainer.goal_features)
+        found = fingerprint(trainer.env, trainer.goal_features)
+        trainer.fingerprint = f"{found} resumed" if trainer.resumed else found
     return trainer.fingerprint
 
 

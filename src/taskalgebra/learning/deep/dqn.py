@@ -134,6 +134,7 @@ class Trainer:
         self.goals = Goals()
         self._aims = np.zeros(env.num_envs, np.int64)  # the goal that each copy pursues
         self.fingerprint: str | None = None  # of the environment, for checkpoints
+        self.resumed = False  # whether its episodes also begin on goals; see `GoalEnv.resuming`
         self.start: str | None = None  # a hash of the network it was started from
         self.n_iterations = self.n_updates = self.n_steps = 0
 

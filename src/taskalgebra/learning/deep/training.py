@@ -175,6 +175,7 @@ class Training:
         n_goals, features = env.space.n_goals, env.goal_features
         wanted = env.space.r_universal > env.space.r_empty
         self.trainer = Trainer(copies, network, settings, seed, n_goals, features, wanted)
+        self.trainer.resumed = env.resumed
         self.progress = checkpoint.Progress()
 
     def run(
