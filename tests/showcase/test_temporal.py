@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,8 +106,8 @@ def test_agents_for_another_task_fall_short(judges):
     skills = ta.solve(ta.Office(), ["office"])
     judge = judges["Office", "Patrol"]
     assert judge.measure(skills, values=PLANNED).short == 0
-    other = {judge.case.formula: skills["F(A & X F(B & X F(C & X F D)))"]}  # breaks decorations
-    found = judge.measure(other, values=PLANNED)
+    other = skills.for_formula("F(A & X F(B & X F(C & X F D)))")  # breaks decorations
+    found = judge.measure(SimpleNamespace(for_formula=lambda formula: other), values=PLANNED)
     assert found.short > 0 and found.success < 1.0
 
 

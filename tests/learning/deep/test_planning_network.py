@@ -104,13 +104,13 @@ def test_all_pairs_at_once_are_what_each_pair_gives_alone(over):
         cells = network.cells(network.halved(states))
         assert len(set(network._agent(cells).tolist())) > 2
         assert len(set(network._goals(cells, goals).flatten().tolist())) > 2
-        read = network._read(states, goals)
+        read = network._read(states, goals, ())
         assert bool(read[..., :-2].any()) == (over < 0.0)
         together = network(states, goals)
         assert together.shape == (6, 3, N_ACTIONS, N_ATOMS)
         for b, g in np.ndindex(6, 3):
             one = (states[b : b + 1], goals[g : g + 1])
-            assert torch.equal(read[b, g], network._read(*one)[0, 0])
+            assert torch.equal(read[b, g], network._read(*one, ())[0, 0])
             torch.testing.assert_close(together[b, g], network(*one)[0, 0], atol=2e-6, rtol=1e-5)
 
 
@@ -121,7 +121,7 @@ def test_a_state_that_is_over_shows_a_goal_or_another():
     pictures = torch.from_numpy(world.games(1).frames(codes))
     with torch.no_grad():
         network.over.bias.fill_(30.0)
-        shown, other = network._read(pictures, pictures)[..., -2:].unbind(2)
+        shown, other = network._read(pictures, pictures, ())[..., -2:].unbind(2)
     assert torch.equal(shown, torch.eye(6))
     assert torch.equal(other, 1.0 - torch.eye(6))
 
@@ -136,7 +136,7 @@ def test_the_agents_own_cell_is_no_obstacle():
     agent, goal, columns = torch.tensor([8]), torch.tensor([[9]]), network.columns
     network._agent = lambda cells: agent
     network._goals = lambda cells, goals: goal
-    read = network._read(images(1), images(1, 1))[0, 0]
+    read = network._read(images(1), images(1, 1), ())[0, 0]
     ways = read[: 5 * (network.far + 1)].view(5, -1).argmax(1)
     assert columns == 7  # so that 8 is the second cell of the second row
     assert ways.tolist() == [1, 2, 0, 2, 2]
