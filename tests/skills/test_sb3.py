@@ -54,7 +54,7 @@ def dqn():
         exploration_final_eps=0.2,
         policy_kwargs={"net_arch": [128, 128]},
     )
-    return model.learn(6_000)
+    return model.learn(15_000)  # with fewer, it depends on the processor how good it becomes
 
 
 def untrained(algorithm, **settings):
