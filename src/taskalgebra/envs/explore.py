@@ -258,7 +258,7 @@ class Explored(FiniteEnv):
         """The number of a state, from an observation and the environment that it comes from.
 
         Numbers of states, as this world and its copies give them, are taken as they are.  The
-        environment is not needed where observations tell states apart and are no numbers; if they
+        environment is not needed where observations tell states apart and are not numbers; if they
         are numbers, only the environment tells which of the two are meant.
         """
         if _shows_states(env):

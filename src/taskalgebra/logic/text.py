@@ -329,7 +329,7 @@ def _misplaced(
 
 
 def _operator_hint(word: str, text: str, end: int) -> str:
-    """How to write the operator that a word before this place may be, if it is no name; or ""."""
+    """How to write the operator that a word may be, if it is not a name here; or "" if none."""
     symbol = _temporal(word)
     if symbol is not None:
         after, example = ("after", f"{word} a") if symbol.starts else ("before", f"a {word} b")
