@@ -135,8 +135,7 @@ def problem(rng: random.Random, text: str) -> tuple[str, bool, bool]:
         if len(str(short)) > len(printed):
             return "simplified to something longer", True, False
         found = automaton(tree, letters(rng, tree))
-        if found.n_states <= 100:
-            str(found), found.svg(rng.randrange(found.n_states))
+        str(found), found.svg(rng.randrange(found.n_states))
     except ExpressionError as error:
         return "" if error.reason and str(error) else "an error without a reason", True, False
     return "", True, True

@@ -169,3 +169,15 @@ def test_a_large_automaton_is_not_drawn() -> None:
     start = time.process_time()
     large.svg()
     assert large.n_states == 99 and time.process_time() - start < 5
+
+
+def test_an_automaton_with_many_edges_is_not_drawn() -> None:
+    text = (
+        "n21 R (n0 W n23) | n15 U n3 | G(n8 -> F n9) | G(n22 -> F n19) | G F(n18 & n16) | "
+        "G(n17 -> F n9)"
+    )
+    found = automaton(text)
+    assert found.n_states <= 100
+    with pytest.raises(ExpressionError, match=r"edges is too large to be shown; .* 400 edges"):
+        found.svg()
+    assert str(found).endswith("too large to be listed")

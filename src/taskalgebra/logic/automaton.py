@@ -18,7 +18,7 @@ from taskalgebra.arrays import BoolArray, IntArray
 from taskalgebra.logic.composition import machine_of
 from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
-from taskalgebra.logic.guards import guard
+from taskalgebra.logic.guards import guard, matrix
 from taskalgebra.logic.minimal import can_reach, minimal
 from taskalgebra.logic.picture import Edge, listing, picture
 from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters
@@ -26,8 +26,8 @@ from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
 from taskalgebra.validation import count
 
-MOST_SHOWN = 100
-"""States of an automaton that is listed or drawn."""
+MOST_SHOWN, MOST_EDGES = 100, 400
+"""States and edges of an automaton that is listed or drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,22 +137,29 @@ class Automaton:
         Only letters of the alphabet occur, so the formulas say no more than tells these apart.
         """
         names = self.formula.names
-        found = []
-        for state, row in enumerate(self.delta.tolist()):
-            for target in dict.fromkeys(row):
-                inside, outside = list[frozenset[str]](), list[frozenset[str]]()
-                for letter, after in zip(self.letters, row, strict=True):
-                    (inside if after == target else outside).append(letter)
-                found.append((state, target, guard(inside, outside, names)))
-        return tuple(found)
+        letters = matrix(self.letters, names)
+        return tuple(
+            (state, target, guard(letters, row == target, names))
+            for state, row in enumerate(self.delta)
+            for target in dict.fromkeys(row.tolist())
+        )
+
+    @property
+    def _too_large(self) -> str:
+        """Why it is not shown, or ""."""
+        n_edges = sum(np.unique(row).size for row in self.delta[: MOST_SHOWN + 1])
+        if self.n_states <= MOST_SHOWN and n_edges <= MOST_EDGES:
+            return ""
+        edges = f" and {n_edges:,} edges" if self.n_states <= MOST_SHOWN else ""
+        return (
+            f"an automaton of {self.n_states:,} states{edges} is too large to be shown; at most "
+            f"{MOST_SHOWN} states and {MOST_EDGES} edges"
+        )
 
     def _guards(self) -> list[Edge]:
         """The edges as they are shown: a loop, or else the way of ∅, is "else" if it is long."""
-        if self.n_states > MOST_SHOWN:
-            raise ExpressionError(
-                f"an automaton of {self.n_states:,} states is too large to be shown; "
-                f"at most {MOST_SHOWN} states"
-            )
+        if self._too_large:
+            raise ExpressionError(self._too_large)
         rows = self.delta.tolist()
         shown = []
         for state, target, formula in self.edges:
@@ -164,7 +171,7 @@ class Automaton:
 
     def __str__(self) -> str:
         """The states, and what leads from one to another."""
-        if self.n_states > MOST_SHOWN:
+        if self._too_large:
             return f"{self!r}, too large to be listed"
         marks = self.accepting.tolist(), self.dead.tolist()
         return listing(str(self.formula), self._guards(), *marks)
@@ -182,7 +189,7 @@ class Automaton:
             state: The current state, which is highlighted.
 
         Raises:
-            ExpressionError: If there are more than 100 states.
+            ExpressionError: If there are more than 100 states or 400 edges.
         """
         if state is not None and not 0 <= state < self.n_states:
             raise ValueError(f"there is no state {state}; the last one is {self.n_states - 1}")

@@ -12,34 +12,34 @@ from taskalgebra.logic.formulas import from_truth_table
 from taskalgebra.logic.sum_of_products import EXACT_NAMES, Cube, all_true
 
 
-def guard(
-    inside: Sequence[Collection[str]], outside: Sequence[Collection[str]], names: Sequence[str]
-) -> Expression:
+def matrix(letters: Sequence[Collection[str]], names: Sequence[str]) -> BoolArray:
+    """[L, N], which names each letter holds."""
+    found: BoolArray = np.array([[name in letter for name in names] for letter in letters])
+    return found.reshape(len(letters), len(names))
+
+
+def guard(letters: BoolArray, inside: BoolArray, names: Sequence[str]) -> Expression:
     """A formula that is true at some letters and false at others; all else does not matter.
 
     It is a shortest sum of products for up to 5 names, and a short one for more.
 
     Args:
-        inside: The letters at which it is true.
-        outside: The letters at which it is false.
-        names: The names of which letters are sets.
+        letters: `[L, N]`, which names each letter holds.
+        inside: `[L]`, the letters at which it is true; it is false at the others.
+        names: of which letters are sets, `[N]`.
     """
-    if not inside or not outside:
-        return TRUE if inside else FALSE
+    if inside.all() or not inside.any():
+        return TRUE if inside.any() else FALSE
     if len(names) < EXACT_NAMES:
-        true, false = (_rows(letters, names) for letters in (inside, outside))
+        true, false = (_rows(letters[each]) for each in (inside, ~inside))
         return from_truth_table(true, names, all_true(len(names)) & ~(true | false))
-    return sum_of_cubes(_cover(_matrix(inside, names), _matrix(outside, names)), names)
+    return sum_of_cubes(_cover(letters[inside], letters[~inside]), names)
 
 
-def _rows(letters: Sequence[Collection[str]], names: Sequence[str]) -> int:
+def _rows(letters: BoolArray) -> int:
     """The rows of a truth table that are these letters."""
-    places = (sum(1 << j for j, name in enumerate(names) if name in one) for one in letters)
-    return sum(1 << place for place in places)
-
-
-def _matrix(letters: Sequence[Collection[str]], names: Sequence[str]) -> BoolArray:
-    return np.array([[name in letter for name in names] for letter in letters])
+    places = (letters << np.arange(letters.shape[1])).sum(axis=1)
+    return sum(1 << int(place) for place in places)
 
 
 def _cover(inside: BoolArray, outside: BoolArray) -> list[Cube]:
