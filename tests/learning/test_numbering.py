@@ -1,5 +1,7 @@
 """Tables where observations are arrays: numbered as they are met."""
 
+from functools import cache
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -46,10 +48,16 @@ def curtained(kind):
     return Shown
 
 
+@cache
+def learned(kind):
+    """The world of a kind of observations, and its skills."""
+    world = row_world(curtained(kind))
+    return world, ta.learn(world, learner=EXACT)
+
+
 @pytest.mark.parametrize("kind", SPACES)
 def test_arrays_are_learned_as_tables_and_the_values_are_those_of_the_states(kind, tmp_path):
-    world = row_world(curtained(kind))
-    skills = ta.learn(world, learner=EXACT)
+    world, skills = learned(kind)
     optimum = planned(skills.family.r_bar_min)
     every = np.stack([shown(kind, state) for state in range(8)])
     for text in ("edge", "early", "true", "false", "edge ^ early", "~(edge | early)"):
@@ -71,7 +79,7 @@ def test_few_combinations_are_tables_by_default_and_other_arrays_are_not():
 
 
 def test_an_observation_that_was_never_met_has_the_mean_of_all_values():
-    skills = ta.learn(row_world(curtained("grid")), learner=EXACT)
+    _, skills = learned("grid")
     every = np.stack([shown("grid", state) for state in range(8)])
     strange = np.full((2, 2, 1), 7, np.uint8)
     for text in ("edge", "early", "true", "false"):
@@ -81,8 +89,7 @@ def test_an_observation_that_was_never_met_has_the_mean_of_all_values():
 
 
 def test_wrong_shapes_and_too_many_observations_are_refused(monkeypatch):
-    world = row_world(curtained("counts"))
-    skills = ta.learn(world, learner=EXACT)
+    world, skills = learned("counts")
     with pytest.raises(ValueError, match=r"observations have shape \(1, 1, 2\)"):
         skills["edge"].act([[[1, 1]]])
     with pytest.raises(ValueError, match=r"a batch of shape \[B, 2\]"):
@@ -145,9 +152,9 @@ class Stopped(Exception):
 
 
 def test_learning_that_was_killed_resumes_with_the_same_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr("taskalgebra.learning.tabular.SAVED_EVERY", 0.0)
     world = row_world(curtained("bits"))
     whole = ta.learn(world, learner=EXACT, seed=3)
+    monkeypatch.setattr("taskalgebra.learning.tabular.SAVED_EVERY", 0.0)
 
     def kill(event):
         if event.what == "edge" and event.n_steps > 1_000:
@@ -155,6 +162,7 @@ def test_learning_that_was_killed_resumes_with_the_same_numbers(tmp_path, monkey
 
     with pytest.raises(Stopped):
         ta.learn(world, learner=EXACT, seed=3, folder=tmp_path, listener=kill)
+    monkeypatch.undo()
     resumed = ta.learn(world, learner=EXACT, seed=3, folder=tmp_path)
     every = np.stack([shown("bits", state) for state in range(8)])
     for text in ("edge", "early", "edge ^ early"):

@@ -1,5 +1,7 @@
 """Tables as a learner: in finite worlds, by playing others, and what is kept on disk."""
 
+from functools import cache
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -35,9 +37,9 @@ def test_by_default_it_is_tables_and_slow_learning():
 
 def test_the_penalty_is_that_of_definition_2_with_the_limit_for_the_diameter():
     world = row_world(max_episode_steps=30)
-    skills = ta.learn(world, learner=EXACT)
+    skills = ta.learn(world, learner=ta.QLearning(steps=1_000))
     assert skills.family.r_bar_min == (-0.125 - 2.0) * 31
-    given = ta.learn(world, learner=ta.QLearning(steps=5_000, r_bar_min=-5.0))
+    given = ta.learn(world, learner=ta.QLearning(steps=1_000, r_bar_min=-5.0))
     assert given.family.r_bar_min == -5.0
 
 
@@ -130,7 +132,14 @@ WORLDS = {
     "random tables": (lambda: ta.FourRooms(slip_probability=0.1), ta.QLearning(steps=200_000)),
     "by playing": (row_world, ta.QLearning(steps=2_000)),
 }
-EACH = pytest.mark.parametrize(("make", "learner"), WORLDS.values(), ids=WORLDS.keys())
+EACH = pytest.mark.parametrize("kind", WORLDS)
+
+
+@cache
+def learned_at_once(kind):
+    """Skills that were learned without a stop, and without a checkpoint."""
+    make, learner = WORLDS[kind]
+    return ta.learn(make(), learner=learner, seed=5)
 
 
 def tables_of(skills):
@@ -140,18 +149,18 @@ def tables_of(skills):
 
 @EACH
 @pytest.mark.parametrize("what", ["M_U", "last"])
-def test_learning_that_is_killed_resumes_to_the_same_bits(
-    make, learner, what, tmp_path, monkeypatch
-):
-    world = make()
+def test_learning_that_is_killed_resumes_to_the_same_bits(kind, what, tmp_path, monkeypatch):
+    make, learner = WORLDS[kind]
+    world, whole = make(), learned_at_once(kind)
     last = list(world.tasks)[-1]
-    whole = ta.learn(world, learner=learner, seed=5)
     often(monkeypatch)
     listener = stopping(last if what == "last" else what, 2)
     with pytest.raises(Stopped):
         ta.learn(world, learner=learner, seed=5, folder=tmp_path, listener=listener)
     kept = {file.name for file in tmp_path.iterdir()}
     assert (f"3 {last}.npz" in kept) == (what == "last")
+    if what == "M_U":  # else nearly all would be learned with a checkpoint for every episode
+        monkeypatch.undo()
     told = []
     resumed = ta.learn(make(), learner=learner, seed=5, folder=tmp_path, listener=told.append)
     for one, two in zip(tables_of(whole), tables_of(resumed), strict=True):
@@ -161,12 +170,10 @@ def test_learning_that_is_killed_resumes_to_the_same_bits(
 
 
 @EACH
-def test_learning_that_is_interrupted_resumes_to_the_same_bits(
-    make, learner, tmp_path, monkeypatch
-):
+def test_learning_that_is_interrupted_resumes_to_the_same_bits(kind, tmp_path, monkeypatch):
     """By Ctrl-C, which learners note, rather than by an error."""
-    world = make()
-    whole = ta.learn(world, learner=learner, seed=5)
+    make, learner = WORLDS[kind]
+    world, whole = make(), learned_at_once(kind)
     often(monkeypatch)
     n_heard = 0
 
@@ -178,6 +185,7 @@ def test_learning_that_is_interrupted_resumes_to_the_same_bits(
 
     with pytest.raises(KeyboardInterrupt):
         ta.learn(world, learner=learner, seed=5, folder=tmp_path, listener=interrupt)
+    monkeypatch.undo()
     resumed = ta.learn(make(), learner=learner, seed=5, folder=tmp_path)
     for one, two in zip(tables_of(whole), tables_of(resumed), strict=True):
         assert np.array_equal(one, two)

@@ -10,7 +10,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.baselines.interface import Baseline, Learned, Table
-from taskalgebra.learning.q_learning import goal_oriented_q_learning
+from taskalgebra.learning.q_learning import Stop, goal_oriented_q_learning
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.exact import q_bar_star
@@ -34,10 +34,14 @@ class ExtendedValues(Baseline):
         """The base tasks, M_U and M_∅."""
         return [*base_tasks.values(), space.universal, space.empty]
 
-    def learn_table(self, task: Task, seed: int) -> Table:
+    def exact_table(self, task: Task, known: Learned) -> Array:
+        """Q̄*_M, planned."""
+        (values,) = q_bar_star(task.space, [task]).values
+        return values.q_bar(np.arange(task.space.mdp.n_states))
+
+    def learn_table(self, task: Task, stop: Stop, seed: int, known: Learned) -> Table:
         """Q̄_M by goal-oriented Q-learning (Algorithm 1)."""
-        exact = q_bar_star(task.space, [task]).values[0].q_bar(np.arange(task.space.mdp.n_states))
-        run = goal_oriented_q_learning(task, self.stop_at(exact), settings=self.settings, seed=seed)
+        run = goal_oriented_q_learning(task, stop, settings=self.settings, seed=seed)
         return Table(run.q, run.n_steps, run.converged)
 
     def compose(self, learned: Learned, expression: Expression) -> Array:

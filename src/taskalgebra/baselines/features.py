@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
-from taskalgebra.baselines.interface import Baseline, Learned, Table, single_goals
+from taskalgebra.baselines.interface import Baseline, Learned, Table, ahead, single_goals
 from taskalgebra.compiled import kernel
 from taskalgebra.learning.q_learning import Settings, Stop
 from taskalgebra.logic.expression import Expression
@@ -45,9 +45,14 @@ class SuccessorFeatures(Baseline):
     """
 
     @final
-    def learn_table(self, task: Task, seed: int) -> Table:
+    def exact_table(self, task: Task, known: Learned) -> Array:
         """ψ of the optimal policy of a task."""
-        return successor_features(task, self.stop_at(exact_features(task)), self.settings, seed)
+        return exact_features(task)
+
+    @final
+    def learn_table(self, task: Task, stop: Stop, seed: int, known: Learned) -> Table:
+        """The same by temporal differences."""
+        return successor_features(task, stop, self.settings, seed)
 
     @final
     def compose(self, learned: Learned, expression: Expression) -> Array:
@@ -107,7 +112,7 @@ def exact_features(task: Task) -> Array:
     psi = phi.copy()
     for _ in range(SWEEPS * mdp.n_states):
         before = psi.copy()
-        psi[live] = (phi + _ahead(mdp, psi[np.arange(mdp.n_states), chosen]))[live]
+        psi[live] = (phi + ahead(mdp, psi[np.arange(mdp.n_states), chosen]))[live]
         if np.abs(psi - before).max() <= 1e-12:
             break
     if np.allclose(psi[:, :, :-1].sum(axis=2), 1.0):  # every episode ends, in one goal
@@ -116,13 +121,6 @@ def exact_features(task: Task) -> Array:
         f"an optimal policy of {task!r} never ends from some state, so its successor features are "
         f"infinite; make sure that goals can be reached and that steps cost"
     )
-
-
-def _ahead(mdp: FiniteMDP, values: Array) -> Array:
-    """Σ_s' ρ(s' | s, a) values[s'], as `[S, A, …]`."""
-    weight = mdp.probability.reshape(-1, *[1] * (values.ndim - 1))
-    summed = np.add.reduceat(weight * values[mdp.successor], mdp.offset[:-1])
-    return summed.reshape(mdp.n_states, mdp.n_actions, *values.shape[1:])
 
 
 def successor_features(task: Task, stop: Stop, settings: Settings, seed: int) -> Table:

@@ -17,6 +17,7 @@ from taskalgebra.theory.base_tasks import labels_of
 from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count, instance
+from taskalgebra.worlds.finite import FiniteMDP
 
 TOLERANCE = 1e-5
 """A table is learned when no entry is further than this from its exact value."""
@@ -134,26 +135,44 @@ class Baseline(ABC):
         tasks = list(dict.fromkeys(self.to_learn(space, base_tasks)))
         sequence = np.random.SeedSequence(checked_seed(seed))
         seeds = sequence.generate_state(len(tasks), np.uint64)
-        tables = {
-            task: self.learn_table(task, int(own)) for task, own in zip(tasks, seeds, strict=True)
-        }
-        return Learned(self, space, dict(base_tasks), tables)
+        learned = Learned(self, space, dict(base_tasks), {})
+        for task, own in zip(tasks, seeds, strict=True):
+            optimum = self.exact_table(task, learned)
+            stop = Stop(steps=self.max_steps, optimum=optimum, tolerance=TOLERANCE)
+            learned.tables[task] = self.learn_table(task, stop, int(own), learned)
+        return learned
+
+    @final
+    def solve(self, space: TaskSpace, base_tasks: Mapping[str, Task]) -> Learned:
+        """What learning comes to: the same tables, exact, and without a step."""
+        _check(space, base_tasks)
+        solved = Learned(self, space, dict(base_tasks), {})
+        for task in dict.fromkeys(self.to_learn(space, base_tasks)):
+            solved.tables[task] = Table(self.exact_table(task, solved), 0, True)
+        return solved
 
     def to_learn(self, space: TaskSpace, base_tasks: Mapping[str, Task]) -> list[Task]:
         """The tasks that need a table: by default the base tasks."""
         return list(base_tasks.values())
 
     @abstractmethod
-    def learn_table(self, task: Task, seed: int) -> Table:
-        """Learn the table of one task."""
+    def exact_table(self, task: Task, known: Learned) -> Array:
+        """The table of one task as learning would find it; `known` has those before it."""
+
+    @abstractmethod
+    def learn_table(self, task: Task, stop: Stop, seed: int, known: Learned) -> Table:
+        """Learn the table of one task; `stop` has its exact values and `max_steps`."""
 
     @abstractmethod
     def compose(self, learned: Learned, expression: Expression) -> Array:
         """`[S, N, A]`, the values to maximise over; or raise `NotExpressible`."""
 
-    def stop_at(self, optimum: Array) -> Stop:
-        """Stop when a table is exact, or after `max_steps`."""
-        return Stop(steps=self.max_steps, optimum=optimum, tolerance=TOLERANCE)
+
+def ahead(mdp: FiniteMDP, values: Array) -> Array:
+    """Σ_s' ρ(s' | s, a) values[s'], as `[S, A, …]`."""
+    weight = mdp.probability.reshape(-1, *[1] * (values.ndim - 1))
+    summed = np.add.reduceat(weight * values[mdp.successor], mdp.offset[:-1])
+    return summed.reshape(mdp.n_states, mdp.n_actions, *values.shape[1:])
 
 
 def single_goals(space: TaskSpace) -> list[Task]:

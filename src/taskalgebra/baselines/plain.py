@@ -10,7 +10,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible, Table, single_goals
-from taskalgebra.learning.q_learning import q_learning
+from taskalgebra.learning.q_learning import Stop, q_learning
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.sum_of_products import sum_of_products
 from taskalgebra.planning.exact import optimal_q
@@ -26,9 +26,14 @@ class PlainValues(Baseline):
     """Baselines that learn plain value functions Q_M."""
 
     @final
-    def learn_table(self, task: Task, seed: int) -> Table:
+    def exact_table(self, task: Task, known: Learned) -> Array:
+        """Q*_M, planned."""
+        return optimal_q(task)
+
+    @final
+    def learn_table(self, task: Task, stop: Stop, seed: int, known: Learned) -> Table:
         """Q_M by Q-learning."""
-        run = q_learning(task, self.stop_at(optimal_q(task)), settings=self.settings, seed=seed)
+        run = q_learning(task, stop, settings=self.settings, seed=seed)
         return Table(run.q[:, 0], run.n_steps, run.converged)
 
 

@@ -16,7 +16,8 @@ from taskalgebra.theory.tasks import Task
 class Learner(Protocol):
     """Learns the extended values of base tasks by interaction with a goal environment.
 
-    The library's own are `QLearning`, `FewSteps` and `DeepQ`; any object with this method will do.
+    The library's own are `QLearning`, `FewSteps`, `Hindsight` and `DeepQ`; any object with this
+    method will do.
     """
 
     def learn(

@@ -27,7 +27,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array, IntArray
 from taskalgebra.learning.kernels import AT_START, advance
-from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rewards import default_r_bar_min
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance, number, share
 from taskalgebra.worlds.chance import State, seeded
@@ -124,7 +124,7 @@ def goal_oriented_q_learning(
         stop: when to stop.  Episodes and steps count from the beginning of a run.
         settings: α, ε and γ.
         seed: of the random stream; ignored when a run is resumed.
-        r_bar_min: r̄_MIN; by default the one of Definition 2.
+        r_bar_min: r̄_MIN; by default that of `default_r_bar_min`.
         mdp: the dynamics, if other than those of the task's space; the states must be the same.
         run: a run to resume.  It is changed in place.
         progress: called every few tens of milliseconds.  The table of the run keeps changing
@@ -135,7 +135,7 @@ def goal_oriented_q_learning(
     """
     world = instance(task, Task, "the task").space.mdp if mdp is None else mdp
     shape = (world.n_states, world.n_goals, world.n_actions)
-    penalty = r_bar_min_of(task.space) if r_bar_min is None else r_bar_min
+    penalty = default_r_bar_min(task.space) if r_bar_min is None else r_bar_min
     penalty = number(penalty, "r_bar_min")
     current = begin(*shape, seed=seed) if run is None else run
     return _learn(task, world, current, shape, stop, settings, penalty, False, progress)

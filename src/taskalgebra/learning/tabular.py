@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -27,12 +27,12 @@ from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.learning.one_copy import OneCopy
 from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
-from taskalgebra.learning.q_learning import Run, Settings, Stop, goal_oriented_q_learning
+from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.numbering import Numbering
-from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
+from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance, listed, number
 from taskalgebra.worlds.finite import FiniteMDP
@@ -67,7 +67,7 @@ class QLearning:
     settings: Settings | None = None
     """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
     r_bar_min: float | None = None
-    """r̄_MIN, the penalty for a wrong goal; by default the one of Definition 2."""
+    """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense before anything is learned."""
@@ -124,6 +124,46 @@ class QLearning:
             numbering=way.numbering,
         )
 
+    def extend(
+        self,
+        env: GoalEnv,
+        family: TableFamily,
+        name: str,
+        task: Task,
+        *,
+        start: Array | None,
+        seed: int,
+        listener: Listener,
+    ) -> TableFamily:
+        """Learn one more task, with the bounds and the penalty of tables learned before.
+
+        Args:
+            env: where to learn.
+            family: the tables so far, of observations that have numbers of their own.
+            name: of the new task.
+            task: the new task.
+            start: a table to start from, `[S, G, A]`, in which all goals are known; by default
+                zeros.
+            seed: equal seeds learn equal values.
+            listener: receives progress.
+
+        Raises:
+            ValueError: as `learn`.
+        """
+        space = env.space
+        require_shared_absorbing(env)
+        if family.bounds.numbering is not None:
+            raise ValueError("tables of observations without numbers are learned all at once")
+        own = replace(self, r_bar_min=family.r_bar_min)
+        way = _InTables(own, space) if space.finite else _ByPlaying(own, env, seed)
+        first = None
+        if start is not None:
+            first = begin(*start.shape, seed=seed)
+            first.q, first.seen_goals = start.copy(), np.arange(space.n_goals, dtype=np.int32)
+        run = way.table(task, seed, None, partial(_report, listener, name, 0, 1, way.stop), first)
+        _require_goals(run, space, way.goal_without_end)
+        return family.and_more({name: task}, [run.q], None)
+
 
 class _Way(ABC):
     """How tables are learned; `_InTables` and `_ByPlaying` are the two ways."""
@@ -175,9 +215,16 @@ class _Way(ABC):
                 )
             self.numbering = Numbering(seen)
 
-    def table(self, task: Task, seed: int, path: Path | None, report: Callable[[Run], None]) -> Run:
+    def table(
+        self,
+        task: Task,
+        seed: int,
+        path: Path | None,
+        report: Callable[[Run], None],
+        run: Run | None = None,
+    ) -> Run:
         """Learn one table, from its checkpoint if there is one, and keep checkpoints."""
-        of, run = "", None
+        of = ""
         if path is not None:
             of = f"{self.fingerprint(task)} {seed} {self.settings} {self.r_bar_min}"
             if not self.stops_anywhere:
@@ -226,7 +273,7 @@ class _InTables(_Way):
         require_no_traps(mdp)
         settings = Settings() if mdp.deterministic else STOCHASTIC
         n_pairs = mdp.n_states * mdp.n_actions
-        super().__init__(learner, space, n_pairs, settings, lambda: r_bar_min_of(space))
+        super().__init__(learner, space, n_pairs, settings, lambda: default_r_bar_min(space))
 
     def fingerprint(self, task: Task) -> str:
         return checkpoint.fingerprint(task)

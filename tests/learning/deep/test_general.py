@@ -1,7 +1,6 @@
 """Networks in any environment: goals by description, the choice of a network, scoring, stopping."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -359,35 +358,3 @@ class Pushed(Corridor):
 def test_continuous_actions_are_refused_with_the_way_in():
     with pytest.raises(ValueError, match=r"Discrete.*actions=\{name: action\}.*from_policy"):
         short_trainer(SyncVectorEnv([Pushed] * 2))
-
-
-# The example of the documentation
-
-
-def best_actions(place, signs):
-    """The actions on a shortest way along the line to one of these signs, and to read it."""
-    apart = [abs(place - sign) for sign in signs]
-    near = [sign for sign, far in zip(signs, apart, strict=True) if far == min(apart)]
-    return {2 if sign == place else int(sign > place) for sign in near}
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_example_of_the_documentation_is_optimal_whatever_the_seed(seed):
-    page = Path(__file__).parents[3] / "docs" / "how-to" / "networks.md"
-    (block,) = [b for b in page.read_text().split("```python\n")[1:] if "class Line" in b]
-    code = block.partition("```")[0].replace("seed=0)\n", f"seed={seed})\n")
-    assert f"seed={seed}" in code
-    names = {"ta": ta}
-    exec(code, names)
-    places = np.eye(7, dtype=np.float32)
-    for text, signs in {
-        "ends": (0, 6),
-        "late": (3, 6),
-        "ends & ~late": (0,),
-        "ends & late": (6,),
-        "late & ~ends": (3,),
-        "true": (0, 3, 6),
-    }.items():
-        actions = names["signs"][text].act(places)
-        for place, action in enumerate(actions):
-            assert action in best_actions(place, signs), (text, place)

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from taskalgebra.baselines.catalogue import ALL as BASELINES
+from taskalgebra.baselines.catalogue import SOFT
+from taskalgebra.baselines.plain import FromScratch
 from taskalgebra.paper import report
 from taskalgebra.paper.catalogue import FIGURES, MAIN, SUPPLEMENT, find
 from taskalgebra.paper.experiments.suite import EXPERIMENTS as ALL
@@ -295,8 +298,16 @@ def test_how_it_was_made_names_machine_versions_networks_and_times(page):
 
 
 def test_baselines_are_in_the_table(page):
-    (table,) = [t for t in page.all("table") if "dense" in t.attributes.get("class", "")]
-    assert "Boolean task algebra" in table.text and "successor features" in table.text
+    dense = [t for t in page.all("table") if "dense" in t.attributes.get("class", "")]
+    sixteen, temperatures, forty = (
+        {e.text for e in page.elements if table in e.parents and e.tag in ("th", "td")}
+        for table in dense
+    )
+    for method in BASELINES:
+        assert method.title in sixteen
+        assert (method in SOFT) == (method.title in temperatures)
+        assert (method is not FromScratch) == (method.title in forty)
+    assert "0.02" in temperatures and "100 of 100" in forty
 
 
 def luminance(colour):

@@ -24,6 +24,9 @@ round forever has a return.  The columns of the table:
 Ties matter for the average of plain values, which is flat between two goals that pull apart: with
 the library's rule (the first of tied actions) the agent is caught there, with random ties it
 wanders.  An agent that is right for a reason does not depend on them.
+
+A second table, `baselines_temperature`, says what the methods with a temperature lose with *exact*
+tables, at several temperatures: one row for each, over the `tasks` that the method can express.
 """
 
 from __future__ import annotations
@@ -34,17 +37,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.baselines.catalogue import ALL
-from taskalgebra.baselines.interface import Baseline, Learned, NotExpressible
+from taskalgebra.baselines.catalogue import ALL, SOFT
+from taskalgebra.baselines.interface import Baseline
+from taskalgebra.baselines.linear import SumOfGoals
+from taskalgebra.baselines.soft import CorrectedAverage, SoftMaxOfTasks
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.expression import Expression
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.experiments.rooms import EXACT, SIXTEEN, gaps, marks
+from taskalgebra.paper.experiments.judging import Judge, Score
+from taskalgebra.paper.experiments.rooms import SIXTEEN, marks
 from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
-from taskalgebra.planning.exact import optimal_v
-from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
 
 NAME = "baselines"
@@ -61,6 +64,8 @@ class Config:
     """All randomness comes from this number."""
     max_steps: int = 100
     """Steps after which an episode is cut off, the terminal one included."""
+    temperatures: tuple[float, ...] = (1.0, 0.3, 0.1, 0.05, 0.03, 0.02, 0.01)
+    """τ of the methods that have one, for the second table."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not counts."""
@@ -69,89 +74,6 @@ class Config:
 
 
 QUICK = Config(runs=3)
-
-
-class Score(NamedTuple):
-    """One agent on one task, over all starts."""
-
-    mean: float
-    worst_gap: float
-    wrong_goal_rate: float
-    cut_off_rate: float
-    random_ties_mean: float
-    random_ties_failure_rate: float
-    optimal: bool  # whether the return is optimal from every start
-
-    @property
-    def failure_rate(self) -> float:
-        """Both ways to fail."""
-        return self.wrong_goal_rate + self.cut_off_rate
-
-
-class _Outcome(NamedTuple):
-    """What a policy comes to from every state within a number of steps."""
-
-    expected_return: Array  # [S]
-    right: Array  # [S], the probability to end in a right goal
-    wrong: Array  # [S], the probability to end in another goal
-
-
-def outcome(task: Task, policy: Array, max_steps: int) -> _Outcome:
-    """The exact outcome of a policy, `[S, A]` probabilities, in episodes of at most `max_steps`.
-
-    X ← R_π + P_π X, that many times, for the return and for where episodes end.  In a task that
-    desires no goal, any goal is right.
-    """
-    mdp = task.space.mdp
-    n = mdp.n_states
-    pair = np.repeat(np.arange(mdp.offset.size - 1), np.diff(mdp.offset))
-    weight = policy.ravel()[pair] * mdp.probability
-    cell = pair // mdp.n_actions * n + mdp.successor
-    transition = np.bincount(cell, weight, n * n).reshape(n, n)
-    transition[mdp.goals] = 0.0
-    right = task.desired if task.desired.any() else ~task.desired
-    now = np.zeros((n, 3))
-    now[:, 0] = (policy * task.steps).sum(axis=1)
-    now[mdp.goals] = np.stack([task.goal_reward, right, ~right], axis=1)
-    result = np.zeros((n, 3))
-    for _ in range(max_steps):
-        result = now + transition @ result
-    return _Outcome(*result.T)
-
-
-class _Judge:
-    """Scores agents on one task; equal agents are judged once."""
-
-    def __init__(self, task: Task, max_steps: int) -> None:
-        self.task = task
-        self.max_steps = max_steps
-        self.starts = task.space.mdp.starts
-        self.optimum = optimal_v(task)[self.starts]
-        self._known: dict[bytes, Score] = {}
-
-    def score(self, learned: Learned, expression: Expression) -> Score:
-        choices = learned.choices(expression)
-        key = choices.tobytes()
-        if key not in self._known:
-            self._known[key] = self._score(choices)
-        return self._known[key]
-
-    def _score(self, choices: BoolArray) -> Score:
-        actions = choices.argmax(axis=1)
-        fixed = np.eye(self.task.space.mdp.n_actions)[actions]
-        random_ties = choices / choices.sum(axis=1, keepdims=True)
-        first, random = (outcome(self.task, p, self.max_steps) for p in (fixed, random_ties))
-        starts = self.starts
-        earned, ended = first.expected_return[starts], (first.right + first.wrong)[starts]
-        return Score(
-            mean=float(earned.mean()),
-            worst_gap=float((self.optimum - earned).max()),
-            wrong_goal_rate=float(first.wrong[starts].mean()),
-            cut_off_rate=float(1.0 - ended.mean()),
-            random_ties_mean=float(random.expected_return[starts].mean()),
-            random_ties_failure_rate=float(1.0 - random.right[starts].mean()),
-            optimal=bool(gaps(self.task, actions).max() <= EXACT),
-        )
 
 
 class _Run(NamedTuple):
@@ -166,17 +88,12 @@ class _Run(NamedTuple):
 def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
     """Learn with every baseline and judge it on all 16 tasks."""
     world = FourRooms()
-    judges = [_Judge(world.find_task(expression), config.max_steps) for expression in SIXTEEN]
+    judges = [Judge(world.find_task(expression), config.max_steps) for expression in SIXTEEN]
 
     def learn_and_judge(method: Baseline, seed: int) -> _Run:
         learned = method.learn(world.space, world.tasks, seed=seed)
-        scores: list[Score | None] = []
-        for judge, expression in zip(judges, SIXTEEN, strict=True):
-            try:
-                scores.append(judge.score(learned, expression))
-            except NotExpressible:
-                scores.append(None)
-        return _Run(learned.n_tables, learned.n_entries, learned.n_samples, tuple(scores))
+        scores = tuple(judge.score(learned, e) for judge, e in zip(judges, SIXTEEN, strict=True))
+        return _Run(learned.n_tables, learned.n_entries, learned.n_samples, scores)
 
     methods = [baseline() for baseline in ALL]
 
@@ -189,11 +106,38 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         for m, method in enumerate(methods)
         for k, (expression, judge) in enumerate(zip(SIXTEEN, judges, strict=True))
     ]
-    return Result(NAME, as_json(config), {NAME: Table.of_dicts(rows)})
+    soft = [
+        _soft_row(method(temperature=tau), world, judges)
+        for method in SOFT
+        for tau in config.temperatures
+    ]
+    tables = {NAME: Table.of_dicts(rows), f"{NAME}_temperature": Table.of_dicts(soft)}
+    return Result(NAME, as_json(config), tables)
+
+
+def _soft_row(
+    method: SumOfGoals | SoftMaxOfTasks | CorrectedAverage, world: FourRooms, judges: list[Judge]
+) -> dict[str, str | int | float]:
+    """What exact tables of a temperature lose."""
+    solved = method.solve(world.space, world.tasks)
+    found = [
+        (judge, score)
+        for judge, expression in zip(judges, SIXTEEN, strict=True)
+        if (score := judge.score(solved, expression)) is not None
+    ]
+    return {
+        "method": method.title,
+        "temperature": method.temperature,
+        "tasks": len(found),
+        "optimal": sum(score.optimal for _, score in found),
+        "gap": float(np.mean([judge.optimum.mean() - score.mean for judge, score in found])),
+        "worst_gap": max(score.worst_gap for _, score in found),
+        "failure_rate": float(np.mean([score.failure_rate for _, score in found])),
+    }
 
 
 def _row(
-    method: Baseline, expression: Expression, judge: _Judge, k: int, runs: list[_Run]
+    method: Baseline, expression: Expression, judge: Judge, k: int, runs: list[_Run]
 ) -> dict[str, str | int | float]:
     samples = np.array([one.n_samples for one in runs], np.float64)
     scores = [score for one in runs if (score := one.scores[k]) is not None]

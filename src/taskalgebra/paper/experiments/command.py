@@ -30,11 +30,16 @@ def command(
     """
     parser = ArgumentParser(description=config.__doc__)
     parser.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"default: {out}")
-    for own in fields(config):  # type: ignore[arg-type]
-        option = f"--{own.name.replace('_', '-')}"
-        parser.add_argument(option, type=type(own.default), default=own.default)
+    for field in fields(config):  # type: ignore[arg-type]
+        option = f"--{field.name.replace('_', '-')}"
+        if isinstance(field.default, tuple):
+            kind = type(field.default[0])
+            parser.add_argument(option, type=kind, nargs="+", default=field.default)
+        else:
+            parser.add_argument(option, type=type(field.default), default=field.default)
     given = vars(parser.parse_args())
     out = given.pop("out")
-    result = run(config(**given), out)
+    own = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    result = run(config(**own), out)
     result.save(out)
     print(text(result))

@@ -2,8 +2,8 @@
 
 The six tables are learned for a fixed number of steps; the learner is not told when it has
 converged.  Q̄_U and Q̄_∅ follow from the first table by Corollary 1.  Each task, a random set of
-goals, is written as an expression over the base tasks, composed, and evaluated exactly from every
-start.
+goals, is written as a sum of products over the base tasks, composed, and evaluated exactly from
+every start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from taskalgebra.paper.experiments.rooms import (
 )
 from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result
-from taskalgebra.theory.base_tasks import expression_of
+from taskalgebra.theory.base_tasks import as_sum, expression_of
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.values import compose
 
@@ -73,7 +73,7 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
 
     def judged(desired: BoolArray) -> tuple[str, int, float, bool]:
         task = world.space.from_desired(desired)
-        q_bar = compose(expression_of(task, world.tasks), tables, bounds)
+        q_bar = compose(expression_of(task, world.tasks, as_sum), tables, bounds)
         gap = float(gaps(task, greedy(q_bar)).max())
         bits = "".join("1" if one else "0" for one in desired)
         return f"b{bits}", int(desired.sum()), gap, gap <= EXACT

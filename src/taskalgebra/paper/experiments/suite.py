@@ -7,7 +7,7 @@ their weights, and the experiment is run again for others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -67,7 +67,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("algorithm", 1),
         Experiment("relaxed", 4),
         Experiment("slips", 30),
-        Experiment("baselines", 10),
+        Experiment("baselines", 30),
+        Experiment("baselines_forty", 50),
         Experiment("boxman.values", 1, skilled=True),
         Experiment("boxman.trajectories", 3, skilled=True),
         Experiment("boxman.returns", 40, skilled=True),
@@ -94,16 +95,22 @@ def obtain(
     full, given = as_json(config), {}
     if experiment.skilled and shelf is not None:
         full["skills"], given["skills"] = dict(shelf.digests), shelf.skills
-    if not fresh:
-        try:
-            saved = load(experiment.name, directory)
-        except (FileNotFoundError, ValueError):
-            pass
-        else:
-            if saved.config == full:
-                files.clear(directory)  # of a writer that was killed when this was finished
-                return saved, True
+    saved = None if fresh else kept(experiment.name, full, directory)
+    if saved is not None:
+        return saved, True
     run: Callable[..., Result] = experiment.module.run
     result = replace(run(config, **given, workers=workers, progress=progress), config=full)
     result.save(directory)
     return result, False
+
+
+def kept(name: str, config: Mapping[str, Any], directory: Path) -> Result | None:
+    """A saved result that is finished and was made with this configuration, as JSON has it."""
+    try:
+        saved = load(name, directory)
+    except (FileNotFoundError, ValueError):
+        return None
+    if saved.config != config:
+        return None
+    files.clear(directory)  # of a writer that was killed when this was finished
+    return saved

@@ -90,6 +90,8 @@ def build(directory: Path, experiments: Mapping[str, Sequence[str]], *, quick: b
             "supplement": _sections(SUPPLEMENT, source),
             "ours": _sections(OURS, source) + join(tables.networks(directory / "deep")),
             "baselines": tables.baselines(source.result("baselines")),
+            "temperatures": tables.temperatures(source.result("baselines")),
+            "forty": tables.baselines_forty(source.result("baselines_forty")),
             "deviations": _deviations(page),
             "index": _index(page),
             "provenance": _provenance(source),

@@ -83,6 +83,48 @@ def baselines(result: Result) -> Markup:
     return table(rows, caption=caption, class_="dense")
 
 
+def temperatures(result: Result) -> Markup:
+    """What methods with a temperature lose, with exact tables."""
+    found = result.tables["baselines_temperature"]
+    rows = []
+    for method in found.distinct("method"):
+        for row in found.where(method=method).rows():
+            rows.append(
+                {
+                    "method": method,
+                    "temperature": f"{row['temperature']:g}",
+                    "optimal": f"{row['optimal']} of {row['tasks']}",
+                    "failures": f"{100 * row['failure_rate']:.1f} %",
+                    "mean loss": f"{row['gap'] + 0.0:.3f}",
+                    "worst loss": f"{row['worst_gap'] + 0.0:.2f}",
+                }
+            )
+    return table(rows, caption="What a temperature costs, with exact tables", class_="dense")
+
+
+def baselines_forty(result: Result) -> Markup:
+    """The algebra beside other methods, with 40 goals."""
+    rows = []
+    for method in result.table.distinct("method"):
+        own = result.table.where(method=method)
+        first = own.rows()[0]
+        cells = {
+            "method": method,
+            "tables": first["n_tables"],
+            "numbers": f"{first['n_entries']:,}",
+            "samples": f"{first['samples']:,.0f}",
+        }
+        for row in own.rows():
+            able = row["expressible"]
+            lost = f"{able - row['optimal']}, worst {row['worst_gap']:.2f}" if able else "–"
+            lost = "none" if able and row["optimal"] == able else lost
+            cells[f"{row['kind']}: can"] = f"{able} of {row['tasks']}"
+            cells[f"{row['kind']}: not optimal"] = lost
+        rows.append(cells)
+    caption = f"Methods on 40 goals of Four Rooms; runs of each: {result.config['runs']}"
+    return table(rows, caption=caption, class_="dense")
+
+
 def networks(directory: Path) -> list[Markup]:
     """Training seeds and undone changes, where they were measured."""
     tables = []
