@@ -11,22 +11,44 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lowest docs bench attack format clean
+PYTEST := -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+# Two workers and many short processes import the same modules: compile them once.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test suite static browser test-lowest docs bench attack format clean
+.PHONY: ruff mypy imports
 
 demo: $(VENV)/installed
 	$(BIN)/python -m taskalgebra.apps.demo
 
-test: $(VENV)/installed-test
+# What waits for the network or for one core goes on beside what does not.
+test:
+	$(MAKE) --no-print-directory --jobs 2 browser $(VENV)/installed-test
+	$(MAKE) --no-print-directory --jobs 2 static suite
+
+browser:
+	$(PYTHON) tests/chromium.py
+
+suite: $(VENV)/installed-test
+	$(BIN)/python $(PYTEST)
+
+static: $(VENV)/installed-test
+	$(MAKE) --no-print-directory --keep-going --output-sync=target ruff imports mypy
+
+ruff:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+imports:
 	$(BIN)/lint-imports
-	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+mypy:
+	$(BIN)/mypy
 
 test-lowest: $(LOWEST)/installed
 	# Old dependencies beside new ones of theirs give warnings that are not ours.
-	$(LOWEST)/bin/python -m pytest --numprocesses 2 --dist loadfile -W default
+	$(LOWEST)/bin/python $(PYTEST) -W default
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/docs
@@ -50,7 +72,8 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/installed-test: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable ".[test]"
+	# Most of these modules are never imported; those that are get compiled then.
+	$(PIP) --no-compile --editable ".[test]"
 	touch $@ $(VENV)/installed
 
 $(VENV)/installed-docs: pyproject.toml constraints.txt | $(BIN)/python

@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import taskalgebra
+from conftest import LONGEST
 
 PACKAGE = Path(taskalgebra.__file__).parent
 GAME = "boxman"
@@ -78,3 +79,7 @@ def test_skills_know_no_environment_by_name():
     for name in ("skills", "making", "store"):
         module = f"taskalgebra.skills.{name}"
         assert not environments & set(imports(known[module], known)), name
+
+
+def test_the_files_of_tests_that_begin_exist():
+    assert [file for file in LONGEST if not Path(file).is_file()] == []

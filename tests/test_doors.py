@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import taskalgebra as ta
+from taskalgebra.theory.rewards import r_bar_min_of
 
 ROOMS = ta.FourRooms()
 SKILLS = ta.solve(ROOMS)
@@ -174,8 +175,9 @@ def test_slow_but_sure_policies_are_not_cut_off():
 def test_frozen_lake_needs_a_mild_penalty_and_then_is_crossed():
     """With r̄_MIN of Definition 2 an agent rather walks into a hole on purpose (see the guide)."""
     lake = ta.TaskSpace(ta.from_gymnasium(gymnasium.make("FrozenLake-v1"), step_cost=0.001))
-    strict = ta.solve(lake, {"there": lake.original})["there"]
-    mild = ta.solve(lake, {"there": lake.original}, r_bar_min=0.0)["there"]
+    strict = ta.solve(lake, {"there": lake.original}, r_bar_min=r_bar_min_of(lake))["there"]
+    mild = ta.solve(lake, {"there": lake.original})["there"]
+    assert mild.skills.family.r_bar_min == 0.0
     assert strict.evaluate(2000).success_rate < 0.1
     assert mild.evaluate(2000).success_rate > 0.7
     assert "base tasks" in str(lake.check())

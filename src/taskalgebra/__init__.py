@@ -40,7 +40,11 @@ if TYPE_CHECKING:
     from taskalgebra.learning.deep.settings import DeepSettings as DeepSettings
     from taskalgebra.learning.few_steps.learner import FewSteps as FewSteps
     from taskalgebra.learning.few_steps.master import Ideas as Ideas
+    from taskalgebra.learning.hindsight import Hindsight as Hindsight
+    from taskalgebra.learning.hindsight import Replay as Replay
     from taskalgebra.learning.learner import Learner as Learner
+    from taskalgebra.learning.onward import Experience as Experience
+    from taskalgebra.learning.planned import Planner as Planner
     from taskalgebra.learning.q_learning import Settings as Settings
     from taskalgebra.learning.tabular import QLearning as QLearning
     from taskalgebra.logic.automaton import Automaton as Automaton
@@ -49,17 +53,22 @@ if TYPE_CHECKING:
     from taskalgebra.logic.formulas import all_functions as all_functions
     from taskalgebra.logic.formulas import parse as parse
     from taskalgebra.logic.text import ExpressionError as ExpressionError
+    from taskalgebra.planning.brackets import Bracket as Bracket
     from taskalgebra.planning.exact import PositiveCycleError as PositiveCycleError
     from taskalgebra.planning.exact import optimal_v as optimal_v
     from taskalgebra.planning.exact import plan as plan
     from taskalgebra.planning.exact import q_bar_star as q_bar_star
     from taskalgebra.planning.horizon import HorizonFamily as HorizonFamily
+    from taskalgebra.planning.improvement import Improvement as Improvement
     from taskalgebra.planning.policy_iteration import ConvergenceError as ConvergenceError
     from taskalgebra.progress import Event as Event
     from taskalgebra.progress import StopLearning as StopLearning
     from taskalgebra.skills.agent import Agent as Agent
     from taskalgebra.skills.foreign import from_policy as from_policy
     from taskalgebra.skills.foreign import from_values as from_values
+    from taskalgebra.skills.lifelong import Lifelong as Lifelong
+    from taskalgebra.skills.lifelong import Met as Met
+    from taskalgebra.skills.lifelong import lifelong as lifelong
     from taskalgebra.skills.making import from_reach as from_reach
     from taskalgebra.skills.making import learn as learn
     from taskalgebra.skills.making import load as load
@@ -71,12 +80,18 @@ if TYPE_CHECKING:
     from taskalgebra.theory.base_tasks import expression_for_goals as expression_for_goals
     from taskalgebra.theory.base_tasks import minimal_base_tasks as minimal_base_tasks
     from taskalgebra.theory.certificate import Certificate as Certificate
+    from taskalgebra.theory.certificate import Loss as Loss
+    from taskalgebra.theory.certificate import Played as Played
     from taskalgebra.theory.family import Family as Family
     from taskalgebra.theory.family import ReachFamily as ReachFamily
     from taskalgebra.theory.family import TableFamily as TableFamily
     from taskalgebra.theory.findings import AssumptionReport as AssumptionReport
     from taskalgebra.theory.findings import Finding as Finding
     from taskalgebra.theory.goal_env import GoalEnv as GoalEnv
+    from taskalgebra.theory.inference import Inference as Inference
+    from taskalgebra.theory.inference import infer as infer
+    from taskalgebra.theory.lifelong_bounds import tasks_learned_bounds as tasks_learned_bounds
+    from taskalgebra.theory.lifelong_bounds import transfer_bound as transfer_bound
     from taskalgebra.theory.policy import Policy as Policy
     from taskalgebra.theory.reach import DirectedReach as DirectedReach
     from taskalgebra.theory.reach import OfferedReach as OfferedReach
@@ -117,29 +132,37 @@ _HOME = {
     "learning.deep.settings": ("DeepSettings",),
     "learning.few_steps.learner": ("FewSteps",),
     "learning.few_steps.master": ("Ideas",),
+    "learning.hindsight": ("Hindsight", "Replay"),
     "learning.learner": ("Learner",),
+    "learning.onward": ("Experience",),
+    "learning.planned": ("Planner",),
     "learning.q_learning": ("Settings",),
     "learning.tabular": ("QLearning",),
     "logic.automaton": ("Automaton", "automaton"),
     "logic.expression": ("Expression",),
     "logic.formulas": ("all_functions", "parse"),
     "logic.text": ("ExpressionError",),
+    "planning.brackets": ("Bracket",),
     "planning.exact": ("PositiveCycleError", "optimal_v", "plan", "q_bar_star"),
     "planning.horizon": ("HorizonFamily",),
+    "planning.improvement": ("Improvement",),
     "planning.policy_iteration": ("ConvergenceError",),
     "progress": ("Event", "StopLearning"),
     "skills.agent": ("Agent",),
     "skills.foreign": ("from_policy", "from_values"),
+    "skills.lifelong": ("Lifelong", "Met", "lifelong"),
     "skills.making": ("from_reach", "learn", "load", "solve"),
     "skills.sb3": ("from_sb3",),
     "skills.skills": ("Skills",),
     "skills.temporal": ("TemporalAgent",),
-    "theory.certificate": ("Certificate",),
+    "theory.certificate": ("Certificate", "Loss", "Played"),
     "theory.findings": ("AssumptionReport", "Finding"),
     "theory.ahead": ("AheadReach",),
     "theory.base_tasks": ("expression_for_goals", "minimal_base_tasks"),
     "theory.family": ("Family", "ReachFamily", "TableFamily"),
     "theory.goal_env": ("GoalEnv",),
+    "theory.inference": ("Inference", "infer"),
+    "theory.lifelong_bounds": ("tasks_learned_bounds", "transfer_bound"),
     "theory.policy": ("Policy",),
     "theory.reach": ("DirectedReach", "OfferedReach", "Reach"),
     "theory.tables": ("TabularQ",),

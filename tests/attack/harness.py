@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import Any
 
 NAMES: tuple[str, ...] = (
-    *("expressions", "temporal", "automata", "products"),
-    *("verdicts", "worlds", "folders", "kills", "server"),
+    *("expressions", "temporal", "automata", "products", "trust"),
+    *("inference", "verdicts", "worlds", "folders", "kills", "server"),
 )
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"

@@ -13,6 +13,7 @@ from taskalgebra.planning import stochastic
 from taskalgebra.planning.exact import optimal_v, plan, q_bar_star
 from taskalgebra.planning.policy_iteration import ConvergenceError
 from taskalgebra.planning.stochastic import ShortestPaths
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.grid import from_text
@@ -226,8 +227,12 @@ def test_changing_ones_mind_can_beat_every_commitment():
     rewards = np.array([[-1.0, -1.0], [-1.0, -8.0], [-1.0, -8.0], [0, 0], [0, 0]])
     space = TaskSpace(from_arrays(dense, rewards, [3, 4]))
     assert optimal_v(space.universal)[0] == pytest.approx(0.0)
-    table = q_bar_star(space, [space.universal]).values[0].table
+    by_the_letter = r_bar_min_of(space)
+    table = q_bar_star(space, [space.universal], r_bar_min=by_the_letter).values[0].table
     assert table[0].max() == pytest.approx(2.0 - 1.0 - 0.5 * 1.0 - 0.5 * 9.0)
+    # With the mild penalty half of the episodes end in the wrong goal instead, for −0.1.
+    table = q_bar_star(space, [space.universal]).values[0].table
+    assert table[0].max() == pytest.approx(-1.0 + 0.5 * (-1.0 + 2.0) + 0.5 * (-1.0 - 0.1))
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1e-6, np.nan, -np.inf])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from functools import cache
 from importlib.util import find_spec
 from itertools import product
 
@@ -21,6 +22,7 @@ CENTRE = 4
 FULL, DARK, CROSS = (1,) * 9, (0,) * 9, (0, 1, 0, 1, 1, 1, 0, 1, 0)
 
 
+@cache
 def after(board, i):
     """By distances: a press switches all buttons at most one away."""
     row, column = i // 3, i % 3

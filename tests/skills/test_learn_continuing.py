@@ -29,7 +29,7 @@ def ends(observation, info, env):
     return {0: "west", 8: "east"}.get(int(observation))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def line():
     return ta.wrap(Line, ends, among=["west", "east"], r_universal=20, max_episode_steps=60)
 
@@ -42,27 +42,31 @@ def learned(world, **options):
     return ta.learn(world, learner=ta.QLearning(steps=6_000), seed=0, **options)
 
 
-def test_the_way_from_goal_to_goal_is_learned_where_no_episode_starts_on_a_goal(line):
-    result = learned(line, continuing=True)[TO_AND_FRO].evaluate(20)
+@pytest.fixture(scope="module")
+def skills(line):
+    return learned(line, continuing=True)
+
+
+def test_the_way_from_goal_to_goal_is_learned_where_no_episode_starts_on_a_goal(skills):
+    result = skills[TO_AND_FRO].evaluate(20)
     assert (result.success_rate, result.mean_steps) == (1.0, FEWEST)
 
 
-def test_without_it_these_ways_are_never_met(line):
-    skills = learned(line)
-    assert not skills.family.values[0].q_bar(np.array([0, 8])).any()  # as they were at first
-    learned_there = learned(line, continuing=True).family.values[0].q_bar(np.array([0, 8]))
+def test_without_it_these_ways_are_never_met(line, skills):
+    without = learned(line)
+    assert not without.family.values[0].q_bar(np.array([0, 8])).any()  # as they were at first
+    learned_there = skills.family.values[0].q_bar(np.array([0, 8]))
     assert learned_there.any(axis=(1, 2)).all()
 
 
-def test_boolean_tasks_are_evaluated_from_the_environments_own_starts(line):
-    skills = learned(line, continuing=True)
+def test_boolean_tasks_are_evaluated_from_the_environments_own_starts(line, skills):
     result = skills["west"].evaluate(50)
     assert skills.env is line
     assert (result.success_rate, result.mean_steps) == (1.0, 4.0)
 
 
-def test_equal_seeds_learn_equal_tables(line):
-    one, two = (learned(line, continuing=True).family.values[0] for _ in range(2))
+def test_equal_seeds_learn_equal_tables(line, skills):
+    one, two = (each.family.values[0] for each in (skills, learned(line, continuing=True)))
     states = np.arange(9)
     np.testing.assert_array_equal(one.q_bar(states), two.q_bar(states))
 

@@ -45,16 +45,16 @@ def dqn():
         SMALL,
         **HER,
         gamma=0.9,
-        learning_rate=1e-3,
+        learning_rate=2e-3,
         learning_starts=100,
-        batch_size=128,
-        train_freq=1,
-        target_update_interval=250,
+        batch_size=512,
+        train_freq=4,
+        target_update_interval=500,
         exploration_fraction=0.5,
         exploration_final_eps=0.2,
         policy_kwargs={"net_arch": [128, 128]},
     )
-    return model.learn(15_000)  # with fewer, it depends on the processor how good it becomes
+    return model.learn(10_000)  # with fewer, it depends on the processor how good it becomes
 
 
 def untrained(algorithm, **settings):

@@ -45,7 +45,7 @@ from taskalgebra.envs.wrap import Wrapped
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count, flag
-from taskalgebra.worlds.finite import NO_GOAL
+from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 from taskalgebra.worlds.outcomes import from_outcomes
 
 CERTAINTY = 0.95
@@ -147,6 +147,16 @@ def explore(
     return Explored(world, found, kept, finder)
 
 
+def _row_error(mdp: FiniteMDP, samples: int) -> float:
+    """ε of `explore`; 0 where nothing was estimated."""
+    if samples == 1:
+        return 0.0
+    live = np.repeat(~mdp.is_goal, mdp.n_actions)
+    k = int(np.diff(mdp.offset)[live].max())
+    many = log(2.0) * k if k > 50 else log(max(2.0**k - 2, 1.0))
+    return sqrt(2 * (many + log(live.sum() / (1 - CERTAINTY))) / samples)
+
+
 @final
 class Explored(FiniteEnv):
     """An environment whose states were all found, as a table; agents play the real one.
@@ -184,6 +194,7 @@ class Explored(FiniteEnv):
             nowhere = n - 1
             resumes = np.array([found.number.get(key, nowhere) for key in found.goal_at], np.int32)
             mdp = replace(mdp, resumes=resumes)
+        mdp = replace(mdp, row_error=_row_error(mdp, found.samples))
         own = world.space
         space = TaskSpace(mdp, r_universal=own.r_universal[kinds], r_empty=own.r_empty[kinds])
         tasks = {
@@ -204,13 +215,7 @@ class Explored(FiniteEnv):
 
         0 where nothing was estimated.
         """
-        if self.samples == 1:
-            return 0.0
-        mdp = self.space.mdp
-        live = np.repeat(~mdp.is_goal, mdp.n_actions)
-        k = int(np.diff(mdp.offset)[live].max())
-        many = log(2.0) * k if k > 50 else log(max(2.0**k - 2, 1.0))
-        return sqrt(2 * (many + log(live.sum() / (1 - CERTAINTY))) / self.samples)
+        return self.space.mdp.row_error
 
     def state_of(self, env: gym.Env[Any, Any], observation: Any = None) -> int:
         """The number of the state that a real environment is in.

@@ -15,13 +15,12 @@ from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.evaluation.record import Episodes, Evaluation, summary
 from taskalgebra.limits import MOST_EPISODES
-from taskalgebra.planning.policy_iteration import ConvergenceError, chain_values
+from taskalgebra.planning.policies import may_miss, policy_values, transitions
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance
-from taskalgebra.worlds import graph
 from taskalgebra.worlds.chance import State, sampled, seeded
-from taskalgebra.worlds.finite import NO_GOAL, NO_LIMIT, FiniteMDP
+from taskalgebra.worlds.finite import NO_GOAL, NO_LIMIT
 
 CHUNK = 1_000_000
 """Steps between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
@@ -49,8 +48,8 @@ def rollouts(
     chosen = _actions(actions, task)
     starts = rng.choice(mdp.starts if starts is None else starts, episodes)
     if max_steps is None:
-        row, column, _ = _transitions(mdp, chosen)
-        endless = _may_miss(row, column, mdp.goals, mdp.n_states)[starts]
+        row, column, _ = transitions(mdp, chosen)
+        endless = may_miss(row, column, mdp.goals, mdp.n_states)[starts]
         limits = np.where(endless, 10 * mdp.n_states, NO_LIMIT)
     else:
         limits = np.full(episodes, count(max_steps, "max_steps"))
@@ -134,37 +133,8 @@ def policy_return(task: Task, actions: ArrayLike) -> Array:
     Raises:
         ConvergenceError: in a stochastic world, episodes are too long for float64.
     """
-    mdp = task.space.mdp
     chosen = _actions(actions, task)
-    row, column, outcome = _transitions(mdp, chosen)
-    proper = ~_may_miss(row, column, mdp.goals, mdp.n_states)
-    live = np.flatnonzero(proper & ~mdp.is_goal)
-    values = np.full(mdp.n_states, -np.inf)
-    values[mdp.goals] = task.goal_reward
-    if mdp.deterministic:
-        values[live] = _follow(column, task.steps, chosen, values, live)
-        return values
-    place = np.full(mdp.n_states, -1)
-    place[live], place[mdp.goals] = np.arange(live.size), live.size + np.arange(mdp.n_goals)
-    taken = (proper & ~mdp.is_goal)[row]
-    start, end, p = place[row[taken]], place[column[taken]], mdp.probability[outcome[taken]]
-    values[live] = chain_values(start, end, p, task.steps[live, chosen[live]], task.goal_reward)
-    if np.isnan(values).any():
-        raise ConvergenceError(
-            "episodes of this policy are too long: rounding errors hide their number of steps; let "
-            "the rarest outcomes of the world be likelier"
-        )
-    return values
-
-
-def _transitions(mdp: FiniteMDP, actions: LongArray) -> tuple[LongArray, IntArray, LongArray]:
-    """The possible transitions of a policy: from, to, and the number of the outcome."""
-    pair = np.arange(mdp.n_states) * mdp.n_actions + actions
-    counts = mdp.offset[pair + 1] - mdp.offset[pair]
-    row = np.repeat(np.arange(mdp.n_states), counts)
-    first = np.repeat(mdp.offset[pair] - np.cumsum(counts) + counts, counts)
-    outcome = first + np.arange(counts.sum())
-    return row, mdp.successor[outcome], outcome
+    return policy_values(task.space.mdp, task.steps, task.goal_reward, chosen)
 
 
 def _actions(actions: ArrayLike, task: Task) -> LongArray:
@@ -183,32 +153,3 @@ def _actions(actions: ArrayLike, task: Task) -> LongArray:
             f"{mdp.n_actions - 1}"
         )
     return given.astype(np.int64)
-
-
-def _may_miss(row: LongArray, column: IntArray, goals: IntArray, n_states: int) -> BoolArray:
-    """[S], whether a policy, given by its possible transitions, may never reach a goal."""
-    order = np.argsort(column, kind="stable")
-    offset = np.searchsorted(column[order], np.arange(n_states + 1)).astype(np.uint32)
-    state = row[order].astype(np.uint32)
-    lost = ~graph.can_reach(offset, state, goals)
-    return graph.can_reach(offset, state, np.flatnonzero(lost).astype(np.int32))
-
-
-@kernel
-def _follow(
-    next_of: IntArray, step_reward: Array, actions: LongArray, known: Array, live: LongArray
-) -> Array:
-    """Add up the rewards along the path of each state, up to a known value."""
-    values = known.copy()
-    path = np.empty(values.size, np.int64)
-    for i in range(live.size):
-        n = 0
-        s = live[i]
-        while values[s] == -np.inf:
-            path[n] = s
-            n += 1
-            s = next_of[s]
-        for k in range(n - 1, -1, -1):
-            values[path[k]] = step_reward[path[k], actions[path[k]]] + values[s]
-            s = path[k]
-    return values[live]

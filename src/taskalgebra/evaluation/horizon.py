@@ -10,7 +10,8 @@ import numpy as np
 from taskalgebra.arrays import Array
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.limits import MOST_EPISODES
-from taskalgebra.planning.horizon import HorizonPolicy, optimal_within
+from taskalgebra.planning.horizon import optimal_within
+from taskalgebra.planning.timed import TimedPolicy
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
@@ -18,7 +19,7 @@ from taskalgebra.validation import count
 
 def expected(
     task: Task,
-    policy: HorizonPolicy,
+    policy: TimedPolicy,
     *,
     episodes: int,
     max_steps: int | None = None,

@@ -12,7 +12,8 @@ from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import NO_GOAL
 
-_NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within this many deviations
+NORMAL_95 = 1.959963984540054
+"""95 % of a normal distribution lie within this many deviations."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Evaluation:
     note: str = ""  # why agents may not end in desired goals (`Task.remarks`)
     exact: bool = False  # whether these are expectations, for which nothing was played
     violations: float = 0.0  # the mean number of goals entered that should have been avoided
+    certificate: str = ""  # what the agent loses, exactly, in a line; "" where that is not known
 
     @property
     def score(self) -> float:
@@ -56,7 +58,7 @@ class Evaluation:
         With p the success rate of n episodes and z = 1.96, its ends are
         (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).  Of exact figures both ends are p.
         """
-        n, p, z = self.episodes, self.success_rate, _NORMAL_95
+        n, p, z = self.episodes, self.success_rate, NORMAL_95
         if self.exact:
             return p, p
         middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
@@ -75,7 +77,8 @@ class Evaluation:
         return (
             f"return {self.mean_return:.3f}{optimal}, success "
             f"{100 * self.success_rate:.1f} %, {self.mean_steps:.1f} steps{wrong}, "
-            f"{played}{cut}{self.note and f'; {self.note}'}"
+            f"{played}{cut}{self.certificate and f'; {self.certificate}'}"
+            f"{self.note and f'; {self.note}'}"
         )
 
 

@@ -106,6 +106,26 @@ def play(
 ) -> Evaluation:
     """Play episodes in an environment, and summarise what the policy earned.
 
+    The arguments are those of `episodes_of`.
+    """
+    found = episodes_of(
+        task, env, policy, episodes=episodes, max_steps=max_steps, seed=seed, listener=listener
+    )
+    return summary(task, found)
+
+
+def episodes_of(
+    task: Task,
+    env: VectorEnv[Any, Any, Any],
+    policy: Policy,
+    *,
+    episodes: int,
+    max_steps: int,
+    seed: int = 0,
+    listener: Listener = silent,
+) -> Episodes:
+    """Play episodes in an environment, one by one.
+
     The N copies of the environment play in waves.  A wave resets all of them with a seed, and only
     the first episode of each copy counts.  So long episodes count as often as short ones, in any
     autoreset mode.  If copy i is seeded with the seed plus i, as in Gymnasium, the episodes are the
@@ -132,7 +152,7 @@ def play(
         n_counted = min(env.num_envs, episodes - first)
         waves.append(_wave(task, env, policy, n_counted, first_seed + first, max_steps))
         listener(Event("episodes", (first + n_counted) / episodes))
-    return summary(task, Episodes(*(np.concatenate(parts) for parts in zip(*waves, strict=True))))
+    return Episodes(*(np.concatenate(parts) for parts in zip(*waves, strict=True)))
 
 
 def _wave(

@@ -37,7 +37,7 @@ from taskalgebra.theory.assumptions import describe_cycle
 from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
 from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
-from taskalgebra.theory.rewards import checked_r_bar_min, r_bar_min_of
+from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.rounding import TOLERANCE
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -225,7 +225,7 @@ def plan(
     Args:
         space: the task space; its Q̄*_U and Q̄*_∅ are planned too.
         tasks: tasks of that space, by name or in a list.
-        r_bar_min: r̄_MIN, at most r_∅; by default the one of Definition 2.
+        r_bar_min: r̄_MIN, at most r_∅; by default that of `default_r_bar_min`.
         tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
             largest reward.  Where float64 cannot keep it, the logger `taskalgebra` warns, and
             `error_bound` says what was kept.
@@ -292,7 +292,7 @@ def _tables(
 
 
 def _r_bar_min(space: TaskSpace, given: float | None) -> float:
-    return number(r_bar_min_of(space) if given is None else given, "r_bar_min")
+    return number(default_r_bar_min(space) if given is None else given, "r_bar_min")
 
 
 def _tolerance(space: TaskSpace, given: float | None) -> float:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +35,9 @@ from numpy.typing import ArrayLike
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.logic.algebra import Bounds
+from taskalgebra.planning.timed import TimedPolicy
 from taskalgebra.theory.family import Arrays, Family, Packed, Words
-from taskalgebra.theory.policy import Policy, greedy
+from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import checked_r_bar_min
 from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -184,55 +185,13 @@ def _states_left(observations: ArrayLike, planned: StepsLeft) -> tuple[LongArray
 
 
 @final
-class HorizonPolicy(Policy):
-    """The greedy policy on Q̄_h, which counts the steps of each episode of a batch.
-
-    `reset` says where episodes begin, with H moves left; the first call of `actions` begins them
-    too.
-    """
+class HorizonPolicy(TimedPolicy):
+    """The greedy policy on Q̄_h: argmax_a max_g Q̄_h(s, g, a)."""
 
     def __init__(self, values: ExtendedQ, horizon: int) -> None:
         """Act on these values; no episode has begun."""
-        self.values, self.horizon = values, horizon
-        self._taken: LongArray | None = None  # [B]
-
-    def reset(self, begins: BoolArray) -> None:
-        """Episodes begin at these positions, with the whole horizon left."""
-        begins = np.atleast_1d(np.asarray(begins, np.bool_))
-        if self._taken is None or self._taken.size != begins.size:
-            self._taken = np.zeros(begins.size, np.int64)
-        self._taken[begins] = 0
-
-    def actions(self, observations: Any) -> LongArray:
-        """argmax_a max_g Q̄_h(s, g, a), `[B]`; one move less is left then.
-
-        Raises:
-            ValueError: the batch is not the one that was reset, or episodes are longer than the
-                horizon by more than the action that is paid in a goal and one that begins anew.
-        """
-        states = np.asarray(observations)
-        if self._taken is None:
-            self.reset(np.ones(states.size, np.bool_))
-        taken = self._taken
-        if taken is None or taken.size != states.size:
-            raise ValueError(
-                f"{states.size} observations, but the steps of {0 if taken is None else taken.size}"
-                f" episodes are counted; say where episodes begin: agent.reset([True, ...])"
-            )
-        late = states.size and int(taken.max())
-        if late >= self.horizon + 2:
-            raise ValueError(
-                f"an episode has more than the {self.horizon} steps that were planned for; call "
-                f"agent.reset() where an episode begins, or solve(world, horizon=...) with more"
-            )
-        left = np.maximum(self.horizon - taken, 1)
-        taken += 1
-        return self.with_left(states, left)
-
-    def first_actions(self, observations: Any) -> LongArray:
-        """The actions with all of the time left; nothing is counted."""
-        states = np.asarray(observations)
-        return self.with_left(states, np.full(states.size, self.horizon))
+        super().__init__(horizon)
+        self.values = values
 
     def with_left(self, states: ArrayLike, left: ArrayLike) -> LongArray:
         """The actions in these states with these numbers of moves left; nothing is counted."""

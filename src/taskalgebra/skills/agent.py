@@ -17,27 +17,38 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.drawing.terminal import picture, print_picture
-from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.envs.registry import env_of
-from taskalgebra.evaluation.continuing import ContinuingEvaluation, play_on
-from taskalgebra.evaluation.exact import rollouts
+from taskalgebra.evaluation.continuing import ContinuingEvaluation
 from taskalgebra.evaluation.horizon import expected
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.rollout import play
+from taskalgebra.learning.onward import Experience, OnwardPolicy
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.expression import Expression
-from taskalgebra.planning.exact import optimal_v
-from taskalgebra.planning.horizon import HorizonPolicy
+from taskalgebra.planning.improvement import Improvement
+from taskalgebra.planning.timed import TimedPolicy
 from taskalgebra.progress import Listener, Meter, require_listener
-from taskalgebra.theory.certificate import Certificate, exact_values, not_known
+from taskalgebra.skills.real import play_continuing, play_in
+from taskalgebra.skills.trust import (
+    compared,
+    findings_of,
+    improve_by_playing,
+    improve_task,
+    limit_note,
+    line_within,
+    loss_of_task,
+    loss_within,
+    with_loss,
+)
+from taskalgebra.skills.walks import in_tables
+from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
-from taskalgebra.theory.findings import LIMIT
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ
-from taskalgebra.validation import checked_seed, count, listed
+from taskalgebra.validation import checked_seed, count, flag
 
 
 class Source(Protocol):
@@ -59,14 +70,20 @@ class Agent(BooleanElement):
     """An agent that acts greedily on an extended value function."""
 
     def __init__(
-        self, skills: Source, expression: Expression, task: Task, values: ExtendedQ
+        self,
+        skills: Source,
+        expression: Expression,
+        task: Task,
+        values: ExtendedQ,
+        improved: tuple[Policy, Improvement | Experience] | None = None,
     ) -> None:
-        """Keep a task, its values, and the skills that they came from."""
+        """Keep a task, its values, and their skills; an improved policy replaces the greedy one."""
         self.skills = skills
         self.expression = expression
         self.task = task
         self.values = values
-        self.policy = skills.family.policy(values)
+        self.policy = improved[0] if improved else skills.family.policy(values)
+        self.improvement = improved[1] if improved else None
 
     def act(self, observations: Any, env: Any = None) -> Any:
         """The environment's own action for one observation, or the actions for a batch of them.
@@ -99,8 +116,13 @@ class Agent(BooleanElement):
 
     @cached_property
     def v(self) -> Array:
-        """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1)."""
+        """[S], V(s) = max_{g,a} Q̄(s, g, a)  (Lemma 1); of an improved agent, what it earns."""
         self._require_states("v")
+        if isinstance(self.improvement, Improvement):
+            return self.improvement.returns
+        if isinstance(self.policy, OnwardPolicy):
+            learned = self.policy
+            return self._over_states(lambda states: learned.q(states).max(axis=1))
         return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
 
     def _require_states(self, what: str) -> None:
@@ -149,31 +171,15 @@ class Agent(BooleanElement):
         require_listener(listener)
         with Meter("playing", shown=listener is None) as meter:
             told = listener or meter
-            if isinstance(self.policy, HorizonPolicy):
-                return expected(
-                    self.task,
-                    self.policy,
-                    episodes=episodes,
-                    max_steps=max_steps,
-                    listener=told,
+            if isinstance(self.policy, TimedPolicy):
+                found = expected(
+                    self.task, self.policy, episodes=episodes, max_steps=max_steps, listener=told
                 )
+                line = "" if max_steps else line_within(self.task, self.policy)
+                return replace(found, certificate=line)
             if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
                 return self._play(episodes, seed, max_steps, told)
-            found = rollouts(
-                self.task,
-                self.actions,
-                optimal_v(self.task),
-                episodes=episodes,
-                rng=np.random.default_rng(seed),
-                max_steps=max_steps,
-                listener=told,
-            )
-        notes = self.task.remarks()
-        if not notes and found.success_rate < 1.0 and self.task.wanted.any():
-            worth = self.task.worth_the_way()
-            if not worth.examined:
-                notes = [f"whether wanted goals are worth the way is {worth.detail}"]
-        return replace(found, note="; ".join(filter(None, [*notes, found.note])))
+            return in_tables(self.task, self.actions, episodes, seed, max_steps, told)
 
     def _play(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener
@@ -220,25 +226,16 @@ class Agent(BooleanElement):
         Raises:
             TypeError: episodes of this environment cannot outlive a goal.
         """
-        seed = checked_seed(seed)
-        require_listener(listener)
-        env = self._world()
-        avoided = None if avoid is None else env.find_task(avoid).desired
-        copies = env.continuing(min(count(episodes, "episodes"), env.max_copies))
-        try:
-            with Meter("playing", shown=listener is None) as meter:
-                return play_on(
-                    self.task,
-                    copies,
-                    self.policy,
-                    episodes=episodes,
-                    steps=steps,
-                    avoided=avoided,
-                    seed=seed,
-                    listener=listener or meter,
-                )
-        finally:
-            copies.close()
+        return play_continuing(
+            self._world(),
+            self.task,
+            self.policy,
+            episodes,
+            steps=steps,
+            avoid=avoid,
+            seed=seed,
+            listener=listener,
+        )
 
     def play(
         self,
@@ -262,54 +259,17 @@ class Agent(BooleanElement):
                 world.
             listener: receives progress; by default a terminal or the log shows it.
         """
-        seed = checked_seed(seed)
-        require_listener(listener)
-        world = self._world()
-        limit = world.max_episode_steps
-        if limit is None and world.space.finite:
-            limit = world.space.mdp.max_episode_steps
-        if max_steps is not None:
-            max_steps = count(max_steps, "max_steps")
-        made = None
-        if env is None:
-            mode = "human" if render is True else (render or None)
-            if not (mode is None or isinstance(mode, str)):
-                raise TypeError(f"render is {render!r}, expected a mode, or True for 'human'")
-            made = env = world.make(**({} if mode is None else {"render_mode": mode}))
-            modes = list(env.metadata.get("render_modes") or [])
-            if mode is not None and mode not in modes:
-                env.close()
-                raise ValueError(
-                    f"render is {render!r}, but this environment has the render modes "
-                    f"{listed(modes) or 'none'}"
-                )
-        elif render:
-            raise ValueError(
-                "render is for an environment that is made here; make yours with "
-                "gymnasium.make(..., render_mode=...)"
-            )
-        own = isinstance(getattr(env, "unwrapped", None), FiniteEnv)
-        if limit is not None and own:
-            limit += 1  # the action that a table's goal pays for
-        if max_steps is None:
-            max_steps = limit or MAX_EPISODE_STEPS
-        if isinstance(self.policy, HorizonPolicy):
-            max_steps = min(max_steps, self.policy.horizon + own)
-        try:
-            copies = world.attach(env, task=self.task)
-            with Meter("playing", shown=listener is None) as meter:
-                return play(
-                    self.task,
-                    copies,
-                    self.policy,
-                    episodes=episodes,
-                    max_steps=max_steps,
-                    seed=seed,
-                    listener=listener or meter,
-                )
-        finally:
-            if made is not None:
-                made.close()
+        return play_in(
+            self._world(),
+            env,
+            self.task,
+            self.policy,
+            episodes,
+            render=render,
+            seed=seed,
+            max_steps=max_steps,
+            listener=listener,
+        )
 
     def _world(self) -> GoalEnv:
         if self.skills.env is None and self.task.space.finite:
@@ -331,22 +291,74 @@ class Agent(BooleanElement):
         self._require_states("show()")
         print_picture(str(self.expression), lambda colour: self.picture(colour=colour))
 
-    def certificate(self) -> Certificate:
-        """Whether the agent is known to be optimal: by Theorem 3 and Lemma 1, on exact values.
+    def certificate(self, *, exact: bool = True, episodes: int = 200, seed: int = 0) -> Certificate:
+        """How good the agent is: what it loses, and which assumption is to blame.
+
+        In a finite world all figures are exact: what the agent earns from every start, a bound on
+        what it loses that needs no planning, and the loss itself.  In an open one the agent plays,
+        beside the best known: the optimum, if the environment tells it, or the agents that go for
+        one wanted goal each.
 
         Optimal means without a limit of steps or, if it was planned for one, within the horizon.
+
+        Args:
+            exact: whether to plan the optimum where the bound leaves a loss possible.
+            episodes: to play in an open world.
+            seed: of these.
         """
-        space, error, env = self.task.space, self.skills.family.error_bound, self.skills.env
-        if space.finite:
-            tasks = [*self.skills.family.tasks.values(), self.task]
-            found = tuple(f for f in space.check(tasks).for_optimality if f.name != LIMIT)
-        else:
-            found = (not_known("deterministic", "Assumption 1(ii)"),)
-        within = ""
-        if isinstance(self.policy, HorizonPolicy):
-            within = f", within {self.policy.horizon} steps"
-        values = exact_values(error, 0.0 if env is None else env.row_error)
-        return Certificate((*found, values), f"composed by Definition 4{within}")
+        flag(exact, "exact")
+        family, task = self.skills.family, self.task
+        found = findings_of(task, family)
+        method = "composed by Definition 4"
+        method = f"composed, then improved {self.improvement}" if self.improvement else method
+        if not task.space.finite:
+            seen = compared(task, family, self._world(), self.policy, episodes, seed)
+            return Certificate(found, method, played=seen)
+        if isinstance(self.policy, TimedPolicy):
+            method += f", within {self.policy.horizon} steps"
+            return Certificate(found, method, loss_within(task, self.policy))
+        blank = Certificate(found, method, note=limit_note(task))
+        return with_loss(blank, lambda: loss_of_task(task, self.actions, exact=exact))
+
+    def improve(
+        self,
+        *,
+        gap: float = 0.0,
+        rounds: int | None = None,
+        episodes: int | None = None,
+        seed: int = 0,
+        listener: Listener | None = None,
+    ) -> Agent:
+        """The optimal agent of the task, from this one; `agent.improvement` says what it took.
+
+        In a finite world by policy iteration: a round takes in every state the action that gains
+        most, until none gains, which proves the policy optimal.  An agent that was planned for a
+        horizon is improved by backward induction.  With `episodes` the agent plays the task and
+        learns from it, beginning with its composed values, in any world.
+
+        Args:
+            gap: how far from the optimum the agent may stay, from any start.
+            rounds: the most rounds.
+            episodes: to learn from, in place of planning.
+            seed: of these.
+            listener: receives progress of learning; by default a terminal or the log shows it.
+
+        Raises:
+            TypeError: the world is open, and `episodes` is not given.
+        """
+        if episodes is None:
+            if not self.task.space.finite:
+                raise TypeError("an open world has no states to plan with; give episodes=...")
+            better = improve_task(
+                self.task, self.policy, self.actions, self.v, gap=gap, rounds=rounds
+            )
+            return Agent(self.skills, self.expression, self.task, self.values, better)
+        if gap or rounds is not None:
+            raise ValueError("gap and rounds are for planning; give episodes without them")
+        learned = improve_by_playing(
+            self._world(), self.task, self.policy, self.values, episodes, seed, listener
+        )
+        return Agent(self.skills, self.expression, self.task, self.values, learned)
 
     def __and__(self, other: BooleanElement) -> Agent:
         """The agent for both tasks."""
@@ -373,6 +385,8 @@ class Agent(BooleanElement):
             if other.skills is not self.skills:
                 raise ValueError("these agents come from different skills; compose agents of one")
             agents.append(other)
+        if any(agent.improvement is not None for agent in agents):
+            raise ValueError("an improved agent has one task: compose first, then improve")
         expression = operation(*(agent.expression for agent in agents))
         return Agent(
             self.skills,

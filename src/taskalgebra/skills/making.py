@@ -56,8 +56,8 @@ def solve(
             the steps of an episode, from `agent.reset()` on.  The action that takes the pay of a
             goal is none of these steps.
         r_bar_min: the penalty for a wrong goal, at most r_∅; by default the one of Definition 2,
-            and with a horizon r_∅.  In a stochastic world the former makes agents avoid every risk
-            of a wrong goal; a milder one, such as r_∅ itself, may then earn more.
+            and in a stochastic world, or with a horizon, r_∅.  There a lower one makes agents avoid
+            every risk of a wrong goal.
         tolerance: for stochastic worlds, the error to stop at; by default 5e-11 times the largest
             reward.
     """

@@ -20,6 +20,7 @@ from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.text import ExpressionError
+from taskalgebra.planning.exact import q_bar_star
 from taskalgebra.planning.feasible import never
 from taskalgebra.planning.layouts import LayoutPolicy, Standing
 from taskalgebra.planning.product import Product, product
@@ -34,10 +35,11 @@ from taskalgebra.planning.temporal import (
     values_to_come,
 )
 from taskalgebra.theory.certificate import Certificate, exact_values, not_known
-from taskalgebra.theory.family import Family
+from taskalgebra.theory.family import Family, TableFamily
 from taskalgebra.theory.findings import Finding
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.reach import Reach, ReachQ
+from taskalgebra.theory.rewards import r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
 
@@ -74,7 +76,7 @@ class Ways:
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
-        reach, space = family.to_goals(), family.space
+        reach, space = _to_goals(family), family.space
         standing = _standing(space, env)
         if (
             env is not None
@@ -89,8 +91,28 @@ class Ways:
             between = np.asarray(reach.returns(standing), np.float64).max(axis=2)
         if not (space.finite and (space.mdp.step_reward > 0).any()):
             between = np.minimum(between, 0.0)  # an estimate may be above, and no step gains
-        error = 0.0 if env is None else env.row_error
+        error = space.mdp.row_error if space.finite else 0.0
         return cls(reach, between, None, _entry(env), standing is None, error)
+
+
+def _mild(family: Family) -> bool:
+    """Whether the world is stochastic, and the penalty so mild that long ways are given up."""
+    space, low = family.space, family.r_bar_min
+    if not space.finite or space.mdp.deterministic or low is None:
+        return False
+    return low > r_bar_min_of(space)
+
+
+def _to_goals(family: Family) -> Reach:
+    """The returns to goals.
+
+    A mild penalty lets an agent give a far goal up, for a wrong one that ends the episode.  Those
+    of formulas go on, so there the returns are planned anew, with the penalty of Definition 2.
+    """
+    if _mild(family) and family.error_bound is not None and isinstance(family, TableFamily):
+        low = r_bar_min_of(family.space)
+        return q_bar_star(family.space, {}, r_bar_min=low).to_goals()
+    return family.to_goals()
 
 
 def _entry(env: GoalEnv | None) -> Array | None:
@@ -174,11 +196,13 @@ class Plan:
     rewards: Array | None = None  # [U, G], what goals pay, if composed for one layout
     table: LongArray | None = None  # [U, S], the actions of a plan on the product
     toll: Array | None = None  # [G], below 0 for goals to be avoided if possible: their cost
+    values: Array | None = None  # [U, S], of the table, if they are not those of the product
 
     def policy(self) -> FormulaPolicy:
         """A policy with a memory of its own."""
         if self.table is not None:
-            return PlannedPolicy(self.labelled, self.table, self.product.values)
+            values = self.product.values if self.values is None else self.values
+            return PlannedPolicy(self.labelled, self.table, values)
         if self.rewards is not None:
             kind = EstimatedPolicy if self.ways.surveyed else ComposedPolicy
             return kind(self.labelled, self.family, self.ways.reach, self.rewards)
@@ -316,4 +340,12 @@ def _findings(found: Labelled, family: Family, ways: Ways) -> list[Finding]:
         if still
         else "a step that enters no goal changes the state of the automaton",
     )
-    return [deterministic, stutters, exact_values(family.error_bound, ways.row_error)]
+    findings = [deterministic, stutters, exact_values(family.error_bound, ways.row_error)]
+    if _mild(family) and family.error_bound is None:
+        enough = r_bar_min_of(space)
+        detail = (
+            f"values were learned with r̄_MIN = {family.r_bar_min:g}, with which a far goal is "
+            f"given up for a near one; for formulas learn with r_bar_min = {enough:.4g}"
+        )
+        findings.append(Finding("low penalty", "Definition 2", False, detail))
+    return findings

@@ -22,15 +22,17 @@ import numpy as np
 from taskalgebra import files
 from taskalgebra.arrays import BoolArray
 from taskalgebra.folder import StoreError
-from taskalgebra.logic.expression import Expression, Name
+from taskalgebra.logic.expression import FALSE, TRUE, Expression, Name
 from taskalgebra.logic.formulas import all_functions, parse
 from taskalgebra.logic.temporal import Eventually, Until
 from taskalgebra.logic.text import known_names
+from taskalgebra.planning.brackets import Bracket
+from taskalgebra.planning.horizon import HorizonFamily
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
 from taskalgebra.skills.temporal import TemporalAgent
-from taskalgebra.theory.base_tasks import expression_of, n_expressible
+from taskalgebra.theory.base_tasks import as_sum, expression_of, in_short, n_expressible
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.tables import compose_values
@@ -221,6 +223,42 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
         task = self.task_of(expression)
         return Agent(self, expression, task, GoalSetQ.of(task, self.family.bounds))
 
+    def bounds(self, key: str | Expression) -> Bracket:
+        """Bounds on the optimum of an expression in every state, without planning it.
+
+        From `lower ≤ V* ≤ upper` of the base tasks, by those of ∨ and ∧ (`planning.brackets`); they
+        hold in stochastic and dense worlds, and for learned values.
+
+        Raises:
+            TypeError: the world is open.
+            ValueError: it is a formula over time, or the environment gives expressions a meaning
+                of its own, as with dense rewards.
+        """
+        expression = self._expression(key)
+        if expression.temporal:
+            raise ValueError(f"{expression} is a formula over time; bounds are for expressions")
+        agent = self.for_task(expression)
+        if isinstance(self.family, HorizonFamily):
+            raise ValueError(
+                "these skills are planned for a horizon, and bounds are those without a limit; "
+                "ask agent.certificate(), which is exact within the horizon"
+            )
+
+        def leaf(one: Expression, task: Task) -> Bracket:
+            return Bracket.of(one, task, lambda part: self.for_task(part).actions)
+
+        found = expression.evaluate(
+            {name: leaf(Name(name), self._tasks[name]) for name in expression.names},
+            universal=leaf(TRUE, self.space.universal),
+            empty=leaf(FALSE, self.space.empty),
+        )
+        if found.task != agent.task:
+            raise ValueError(
+                f"here {expression} is not the task that pays the minimum or maximum of what its "
+                f"base tasks pay, so that their values do not bound it; ask agent.certificate()"
+            )
+        return found
+
     @property
     def n_expressible(self) -> int:
         """How many different tasks the base tasks can express and solve."""
@@ -249,7 +287,7 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
 
     def _expression(self, key: str | Expression | Task) -> Expression:
         if isinstance(key, Task):
-            return expression_of(key, self._tasks)
+            return expression_of(key, self._tasks, in_short if self.can_negate else as_sum)
         if isinstance(key, str):
             return parsed(key, self._tasks, [*self._named, *self.space.goal_names])
         if isinstance(key, Expression):

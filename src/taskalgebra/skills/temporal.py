@@ -19,19 +19,20 @@ from numpy.typing import ArrayLike, NDArray
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing.terminal import map_of_policy, print_picture
 from taskalgebra.envs.finite_env import FiniteEnv
-from taskalgebra.evaluation.exact import rollouts
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.temporal import play_formula, play_real
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.feasible import from_here
+from taskalgebra.planning.improvement import Improvement
 from taskalgebra.planning.layouts import LayoutPolicy
 from taskalgebra.planning.product import TooLargeError
 from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
+from taskalgebra.skills import trust
 from taskalgebra.skills.plans import Plan
-from taskalgebra.skills.walks import Walk, signs_of, table_of, walk
+from taskalgebra.skills.walks import Walk, in_product, signs_of, table_of, walk
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
@@ -57,11 +58,16 @@ class TemporalAgent(BooleanElement):
     """
 
     def __init__(
-        self, skills: Source, formula: Expression, plan: Plan, avoided: BoolArray | None = None
+        self,
+        skills: Source,
+        formula: Expression,
+        plan: Plan,
+        avoided: BoolArray | None = None,
+        improvement: Improvement | None = None,
     ) -> None:
         """Begin an episode; `avoided`, `[G]`, are goals that count as violations."""
         self.skills, self.expression, self.plan, self.avoided = skills, formula, plan, avoided
-        self.policy = plan.policy()
+        self.policy, self.improvement = plan.policy(), improvement
 
     @property
     def automaton(self) -> Automaton:
@@ -73,9 +79,38 @@ class TemporalAgent(BooleanElement):
         """[B], the state of the automaton in each episode of the batch."""
         return self.policy.states
 
-    def certificate(self) -> Certificate:
-        """Whether the agent is optimal, by which construction, and which assumption fails."""
-        return self.plan.certificate
+    def certificate(self, *, exact: bool = True) -> Certificate:
+        """How good the agent is, by which construction, and which assumption is to blame.
+
+        In a finite world all figures are exact, on the product with the automaton, from every start
+        that can satisfy the formula.  Elsewhere only the assumptions are known.
+
+        Args:
+            exact: whether to plan the optimum where the bound leaves a loss possible.
+        """
+        certificate = self.plan.certificate
+        if certificate.optimal or trust.product_of(self.plan) is None:
+            return certificate
+        plan = self.plan
+        return trust.with_loss(
+            certificate, lambda: trust.loss_of_formula(plan, trust.on_product(plan), exact=exact)
+        )
+
+    def improve(self, *, gap: float = 0.0, rounds: int | None = None) -> TemporalAgent:
+        """The optimal agent of the formula, by policy iteration on the product from this one.
+
+        Args:
+            gap: how far from the optimum the agent may stay, from any start.
+            rounds: the most rounds.
+
+        Raises:
+            TypeError: the world is open.
+        """
+        self._finite("improve()")
+        plan, took = trust.improve_formula(
+            self.plan, trust.on_product(self.plan), gap=gap, rounds=rounds
+        )
+        return TemporalAgent(self.skills, self.expression, plan, self.avoided, took)
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
         """Episodes begin in these places of a batch."""
@@ -223,43 +258,18 @@ class TemporalAgent(BooleanElement):
     def _in_product(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener
     ) -> Evaluation:
-        pairs = self.plan.product
-        world = pairs.world
-        v_star = pairs.values[self.automaton.start]
-        able = world.starts[v_star[world.starts] > -np.inf]
-        if not able.size:
+        found = in_product(
+            self.plan, trust.on_product(self.plan), episodes, seed, max_steps, listener
+        )
+        if found is None:
+            start = int(self.plan.product.world.starts[0])
             raise ValueError(
-                f"{self.expression} cannot be satisfied from any start: "
-                f"{self.why_not(int(world.starts[0]))}"
+                f"{self.expression} cannot be satisfied from any start: {self.why_not(start)}"
             )
-        policy = self.plan.policy()
-        table = np.zeros((self.automaton.n_states, world.n_states), np.int64)
-        for u in pairs.live:
-            table[u, pairs.states] = policy.in_state(int(u), pairs.states)
-        starts = pairs.number(able, int(self.automaton.start))
-        chosen = np.zeros(pairs.mdp.n_states)
-        chosen[starts] = v_star[able]
-        found = rollouts(
-            pairs.task,
-            pairs.flat(table),
-            chosen,
-            episodes=episodes,
-            rng=np.random.default_rng(seed),
-            max_steps=max_steps,
-            starts=starts.astype(np.int32),
-            listener=listener,
-        )
-        left_out = world.starts.size - able.size
-        # The product pays for success by an action of its own, which is no step of an episode.
+        if self.avoided is None:
+            return found
         ended = 1 - found.unfinished / found.episodes
-        note = (
-            f"{left_out} of {world.starts.size} starts are left out: from there the formula cannot "
-            f"be satisfied"
-            if left_out
-            else ""
-        )
-        wrong = 0.0 if self.avoided is None else max(0.0, ended - found.success_rate)
-        return replace(found, mean_steps=found.mean_steps - ended, note=note, violations=wrong)
+        return replace(found, violations=max(0.0, ended - found.success_rate))
 
     def play(
         self,

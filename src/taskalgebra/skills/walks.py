@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.evaluation.exact import rollouts
+from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.planning.exact import optimal_v
+from taskalgebra.planning.policy_iteration import ConvergenceError
+from taskalgebra.progress import Listener
 from taskalgebra.skills.plans import Plan
-from taskalgebra.theory.tasks import TaskSpace
+from taskalgebra.skills.trust import LARGEST_LINE, in_a_line, loss_of_formula
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count
 
 
@@ -52,6 +59,86 @@ def walk(space: TaskSpace, plan: Plan, start: int, *, seed: int, max_steps: int)
             break
     total += plan.success * satisfied
     return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
+
+
+def in_tables(
+    task: Task,
+    actions: LongArray,
+    episodes: int,
+    seed: int,
+    max_steps: int | None,
+    listener: Listener,
+) -> Evaluation:
+    """Episodes of a policy `[S]` of a task, beside its optimum, and what it loses in a line."""
+    best = optimal_v(task)
+    found = rollouts(
+        task,
+        actions,
+        best,
+        episodes=episodes,
+        rng=np.random.default_rng(seed),
+        max_steps=max_steps,
+        listener=listener,
+    )
+    notes = task.remarks()
+    if not notes and found.success_rate < 1.0 and task.wanted.any():
+        worth = task.worth_the_way()
+        if not worth.examined:
+            notes = [f"whether wanted goals are worth the way is {worth.detail}"]
+    note = "; ".join(filter(None, [*notes, found.note]))
+    return replace(found, note=note, certificate=in_a_line(task, actions, best))
+
+
+def in_product(
+    plan: Plan,
+    table: LongArray,
+    episodes: int,
+    seed: int,
+    max_steps: int | None,
+    listener: Listener,
+) -> Evaluation | None:
+    """Episodes of a policy `[U, S]` on the product, beside its optimum; None if no start is able.
+
+    Starts from which the formula cannot be satisfied are left out.
+    """
+    pairs, u = plan.product, int(plan.labelled.automaton.start)
+    world = pairs.world
+    v_star = pairs.values[u]
+    able = world.starts[v_star[world.starts] > -np.inf]
+    if not able.size:
+        return None
+    starts = pairs.number(able, u)
+    chosen = np.zeros(pairs.mdp.n_states)
+    chosen[starts] = v_star[able]
+    found = rollouts(
+        pairs.task,
+        pairs.flat(table),
+        chosen,
+        episodes=episodes,
+        rng=np.random.default_rng(seed),
+        max_steps=max_steps,
+        starts=starts.astype(np.int32),
+        listener=listener,
+    )
+    left_out = world.starts.size - able.size
+    # The product pays for success by an action of its own, which is no step of an episode.
+    ended = 1 - found.unfinished / found.episodes
+    note = (
+        f"{left_out} of {world.starts.size} starts are left out: from there the formula cannot be "
+        f"satisfied"
+        if left_out
+        else ""
+    )
+    loss = None
+    if pairs.mdp.n_states <= LARGEST_LINE:
+        with suppress(ConvergenceError):
+            loss = loss_of_formula(plan, table, exact=True)
+    return replace(
+        found,
+        mean_steps=found.mean_steps - ended,
+        note=note,
+        certificate="" if loss is None else str(loss),
+    )
 
 
 def table_of(space: TaskSpace, plan: Plan, u: int) -> tuple[Array, LongArray]:

@@ -9,13 +9,14 @@ The paper says ⌊log₂ G⌋ + 1, which is the number when the all-zero label i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from taskalgebra.arrays import BoolArray
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import from_truth_table
+from taskalgebra.logic.shortest import shortest
 from taskalgebra.logic.sum_of_products import all_true
 from taskalgebra.logic.truth import MAX_NAMES
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -103,7 +104,29 @@ def n_expressible(tasks: Mapping[str, Task], met: BoolArray | None = None) -> in
     return int(2**n_labels - (2**n_unmet - 1))
 
 
-def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
+Labels = Collection[int]
+"""Labels of goals as numbers: bit j says whether base task j desires the goal."""
+Writer = Callable[[Labels, Labels, Sequence[str]], Expression]
+"""Writes an expression over names that is true of some labels and false of others."""
+
+
+def in_short(wanted: Labels, unwanted: Labels, names: Sequence[str]) -> Expression:
+    """A shortest expression over `&  |  ~  ^`; see `logic.shortest`."""
+    return shortest(wanted, unwanted, names).expression
+
+
+def as_sum(wanted: Labels, unwanted: Labels, names: Sequence[str]) -> Expression:
+    """A shortest sum of products; see `logic.sum_of_products`."""
+    if len(names) > MAX_NAMES:
+        raise ValueError(
+            f"sums of products over {len(names)} tasks are not searched; use at most {MAX_NAMES}"
+        )
+    table = sum(1 << label for label in wanted)
+    used = table | sum(1 << label for label in unwanted)
+    return from_truth_table(table, names, dont_care=all_true(len(names)) ^ used)
+
+
+def expression_of(task: Task, tasks: Mapping[str, Task], write: Writer = in_short) -> Expression:
     """A shortest expression over some tasks that gives this one.
 
     Raises:
@@ -121,38 +144,47 @@ def expression_of(task: Task, tasks: Mapping[str, Task]) -> Expression:
             f"{task!r} is not a two-valued task: it pays other rewards than r_∅ and r_U, and "
             f"no expression gives it"
         )
-    return expression_for_goals(np.flatnonzero(task.desired), tasks)
+    return expression_for_goals(np.flatnonzero(task.desired), tasks, write)
 
 
-def expression_for_goals(desired: Iterable[str | int], tasks: Mapping[str, Task]) -> Expression:
+def expression_for_goals(
+    desired: Iterable[str | int], tasks: Mapping[str, Task], write: Writer = in_short
+) -> Expression:
     """A shortest expression over some tasks that desires exactly these goals.
 
-    Labels that no goal has may be true or false, which makes the expression shorter.
+    Labels that no goal has may be true or false, which makes the expression shorter.  Shortest is
+    defined in `logic.shortest`; beyond 4 tasks, another expression may be shorter.
+
+    Args:
+        desired: the goals, by name or number.
+        tasks: the tasks, by name.
+        write: how to write it, if not with all operators.
 
     Raises:
         ValueError: a desired goal and another one carry the same label.
     """
-    labels = labels_of(tasks)
-    if len(tasks) > MAX_NAMES:
-        raise ValueError(
-            f"expressions over {len(tasks)} tasks are not searched; use at most {MAX_NAMES}"
-        )
-    space = next(iter(tasks.values())).space
-    world = space.world
+    classes = goals_by_label(tasks)
+    world = next(iter(tasks.values())).space.world
     chosen = {world.goal_index(g) for g in ([desired] if isinstance(desired, str) else desired)}
-    goal_with: dict[int, int] = {}
-    for goal, row in enumerate(labels):
-        if not space.wantable[goal]:
-            continue
-        label = sum(1 << j for j, one in enumerate(row) if one)
-        other = goal_with.setdefault(label, goal)
-        if (goal in chosen) != (other in chosen):
-            yes, no = (goal, other) if goal in chosen else (other, goal)
+    for goals in classes.values():
+        yes = [goal for goal in goals if goal in chosen]
+        if yes and len(yes) < len(goals):
+            no = next(goal for goal in goals if goal not in chosen)
             raise ValueError(
-                f"no expression over {', '.join(tasks)} desires goal {world.goal_names[yes]!r} but "
-                f"not {world.goal_names[no]!r}: each of these tasks treats them alike; "
+                f"no expression over {', '.join(tasks)} desires goal {world.goal_names[yes[0]]!r} "
+                f"but not {world.goal_names[no]!r}: each of these tasks treats them alike; "
                 f"add a base task that tells them apart"
             )
-    table = sum(1 << label for label, goal in goal_with.items() if goal in chosen)
-    used = sum(1 << label for label in goal_with)
-    return from_truth_table(table, list(tasks), dont_care=all_true(len(tasks)) ^ used)
+    wanted = [label for label, goals in classes.items() if goals[0] in chosen]
+    return write(wanted, [label for label in classes if label not in wanted], list(tasks))
+
+
+def goals_by_label(tasks: Mapping[str, Task]) -> dict[int, list[int]]:
+    """The goals of each label, bit j for task j, without goals that no task may want."""
+    labels = labels_of(tasks)
+    wantable = next(iter(tasks.values())).space.wantable
+    found: dict[int, list[int]] = {}
+    for goal in np.flatnonzero(wantable).tolist():
+        label = sum(1 << j for j, one in enumerate(labels[goal].tolist()) if one)
+        found.setdefault(label, []).append(goal)
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -148,6 +148,21 @@ class TableFamily(Family):
         values = tuple(TabularQ(table, bounds) for table in tables[2:])
         return cls(space, dict(tasks), values, bounds, r_bar_min, error_bound)
 
+    def and_more(
+        self, tasks: Mapping[str, Task], tables: Sequence[Array], error_bound: float | None
+    ) -> TableFamily:
+        """This family with further tasks, whose tables have the same penalty r̄_MIN."""
+        errors = [each for each in (self.error_bound, error_bound) if each is not None]
+        bounds = self.bounds.tables
+        return TableFamily.of(
+            self.space,
+            {**self.tasks, **tasks},
+            [bounds.universal, bounds.empty, *(values.table for values in self.values), *tables],
+            r_bar_min=self.r_bar_min,
+            error_bound=max(errors) if len(errors) == 2 else None,
+            numbering=self.bounds.numbering,
+        )
+
     def to_goals(self) -> Reach:
         """Q̄_U − r_U, and −∞ where Q̄_U holds the penalty of ending in another goal."""
         return TableReach(self.bounds, self.r_bar_min)
@@ -269,6 +284,8 @@ def pack_tasks(space: TaskSpace, tasks: Mapping[str, Task]) -> Packed:
     }
     if space.finite and space.mdp.max_episode_steps is not None:
         words["max_episode_steps"] = space.mdp.max_episode_steps
+    if space.finite and space.mdp.row_error:
+        words["row_error"] = space.mdp.row_error
     return words, arrays
 
 
@@ -307,7 +324,7 @@ def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
     if not any(name in arrays for name in _WORLD_ARRAYS):
         return OpenWorld(tuple(words["goals"]), tuple(words["actions"]))
     n_states, n_actions = arrays["step_reward"].shape
-    return from_rows(
+    world = from_rows(
         **{name: arrays[name] for name in _WORLD_ARRAYS},
         **{name: arrays[name] for name in _OPTIONAL_ARRAYS if name in arrays},
         shape=(n_states, n_actions),
@@ -315,6 +332,8 @@ def _world(words: Words, arrays: Arrays) -> FiniteMDP | OpenWorld:
         action_names=words["actions"],
         max_episode_steps=words.get("max_episode_steps"),
     )
+    error = words.get("row_error", 0.0)
+    return replace(world, row_error=number(error, "row_error", least=0.0)) if error else world
 
 
 def _require_same(space: TaskSpace, world: FiniteMDP | OpenWorld, rewards: Arrays) -> None:

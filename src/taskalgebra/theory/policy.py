@@ -22,6 +22,7 @@ from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.theory.reach import DirectedReach, OfferedReach
 from taskalgebra.theory.rounding import TIE
+from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.values import ExtendedQ
 from taskalgebra.validation import checked_actions
 
@@ -145,6 +146,20 @@ class GreedyPolicy(Policy):
     def actions(self, observations: Any) -> LongArray:
         """argmax_a max_g Q̄(s, g, a) for a batch of observations, `[B]`."""
         return greedy(self.values.q_bar(observations), self.values.space.reward_scale)
+
+
+@final
+class TablePolicy(Policy):
+    """One action for every state of a finite world."""
+
+    def __init__(self, table: LongArray) -> None:
+        """Take the actions, `[S]`."""
+        self.table = table
+
+    def actions(self, observations: Any) -> LongArray:
+        """Those of these states, `[B]`."""
+        chosen: LongArray = self.table[as_states(observations, self.table.size)]
+        return chosen
 
 
 @final

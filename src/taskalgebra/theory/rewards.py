@@ -25,6 +25,16 @@ def r_bar_min_of(space: TaskSpace) -> float:
     return penalty(space.r_min, space.r_max, space.mdp.diameter)
 
 
+def default_r_bar_min(space: TaskSpace) -> float:
+    """r̄_MIN that is taken where none is given.
+
+    In a deterministic world that of Definition 2.  In a stochastic one r_∅: the values of any goal
+    g are then a lower bound on those of the task, V̄(s, g) ≤ V*(s), whatever r̄_MIN ≤ r_∅ is, and
+    the largest bound is the one with r̄_MIN = r_∅.
+    """
+    return r_bar_min_of(space) if space.mdp.deterministic else float(space.r_empty.min())
+
+
 def penalty(r_min: float, r_max: float, diameter: int) -> float:
     """min{r_MIN, (r_MIN − r_MAX)·(D + 1)} with r_MAX at least 0  (Definition 2)."""
     return min(r_min, (r_min - max(r_max, 0.0)) * (diameter + 1))

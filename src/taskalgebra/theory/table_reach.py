@@ -4,7 +4,8 @@
 
 Where every way to g leads through another goal, Q̄_U holds the penalty r̄_MIN of ending there
 (Definition 2).  It is so low that no real way costs as much, so that these entries can be told, and
-G is −∞ there.
+G is −∞ there.  In a stochastic world the penalty is mild and mixed with the values of other ends,
+so that there the graph of possible steps says which goals can be reached.
 
 Learned tables hold the 0 with which learning began where a step was never tried.  Q̄_U and Q̄_∅ are
 then both 0, which no way gives: what the goal pays is between them.  G is −∞ there, too.
@@ -17,9 +18,11 @@ from typing import Any, final
 
 import numpy as np
 
-from taskalgebra.arrays import Array
+from taskalgebra.arrays import Array, BoolArray
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tables import TableBounds, TabularQ
+from taskalgebra.worlds import graph
+from taskalgebra.worlds.finite import FiniteMDP
 
 
 @final
@@ -50,7 +53,12 @@ class TableReach(Reach):
         best, worst = self.bounds.tables.universal, self.bounds.tables.empty
         returns: Array = best - self.bounds.space.r_universal[:, None]
         untried = (best == 0.0) & (worst == 0.0)
-        returns[untried | (returns < self._lowest())] = -np.inf
+        space = self.bounds.space
+        if space.finite and not space.mdp.deterministic:
+            lost = ~_possible(space.mdp)
+        else:
+            lost = returns < self._lowest()
+        returns[untried | lost] = -np.inf
         returns.setflags(write=False)
         return returns
 
@@ -71,3 +79,11 @@ class TableReach(Reach):
                 f"of Definition 2: solve or learn without r_bar_min"
             )
         return (penalised + lowest) / 2
+
+
+def _possible(mdp: FiniteMDP) -> BoolArray:
+    """[S, G, A], whether a goal may be reached after an action, and no other goal before it."""
+    able = graph.steps_to(mdp.predecessors, mdp.goals) >= 0
+    after = np.logical_or.reduceat(able[:, mdp.successor], mdp.offset[:-1], axis=1)
+    found = after.reshape(mdp.n_goals, mdp.n_states, mdp.n_actions)
+    return np.ascontiguousarray(found.transpose(1, 0, 2))

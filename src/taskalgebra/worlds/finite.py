@@ -53,6 +53,7 @@ class FiniteMDP:
     resumes: IntArray | None = (
         None  # [G], the state in which an episode that outlives a goal goes on
     )
+    row_error: float = 0.0  # the L1 error of outcomes, where they were estimated from samples
 
     @property
     def limit_ignored(self) -> str:

@@ -22,29 +22,56 @@ def ascii_run(*command, **more):
     return done.returncode, done.stdout.decode("ascii"), done.stderr.decode("ascii")
 
 
+COMMANDS = [
+    (("solve", "top ^ left", "--start", "1,1"), 0),
+    (("solve", "名 & é"), 2),
+    (("solve", "top", "--json"), 0),
+    (("evaluate", "--episodes", "1"), 0),
+    (("check",), 0),
+    (("check", "four-rooms", "--slip", "0.1"), 1),
+    (("list",), 0),
+    (("list", "tasks"), 0),
+    (("--help",), 0),
+    (("solve", "--help"), 0),
+    (("solve",), 2),
+    (("learn", "--out", "x", "--steps", "3"), 1),
+]
+ONE_BY_ONE = """
+import runpy, sys, traceback
+for arguments in {commands}:
+    sys.argv = ["taskalgebra", *arguments]
+    try:
+        runpy.run_module("taskalgebra", run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = "an error"
+    sys.stdout.flush()
+    print("ended with", code, file=sys.stderr, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def in_ascii(tmp_path_factory):
+    """How each command ended and what it said, one after the other in one process."""
+    place = str(tmp_path_factory.mktemp("ascii") / "x")
+    commands = [[place if a == "x" else a for a in given] for given, _ in COMMANDS]
+    code, _, err = ascii_run("-c", ONE_BY_ONE.format(commands=ascii(commands)))
+    assert code == 0, err
+    ended = re.findall(r"(.*?)^ended with (.*?)\n", err, re.MULTILINE | re.DOTALL)
+    return {given: said for (given, _), said in zip(COMMANDS, ended, strict=True)}
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [
-        (("solve", "top ^ left", "--start", "1,1"), 0),
-        (("solve", "名 & é"), 2),
-        (("solve", "top", "--json"), 0),
-        (("evaluate", "--episodes", "1"), 0),
-        (("check",), 0),
-        (("check", "four-rooms", "--slip", "0.1"), 1),
-        (("list",), 0),
-        (("list", "tasks"), 0),
-        (("--help",), 0),
-        (("solve", "--help"), 0),
-        (("solve",), 2),
-        (("learn", "--out", "x", "--steps", "3"), 1),
-    ],
+    COMMANDS,
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
-def test_every_command_works_in_ascii(arguments, expected, tmp_path):
-    if "--out" in arguments:
-        arguments = [str(tmp_path / "x") if a == "x" else a for a in arguments]
-    code, _, err = ascii_run("-m", "taskalgebra", *arguments)
-    assert code == expected, err
+def test_every_command_works_in_ascii(arguments, expected, in_ascii):
+    err, code = in_ascii[arguments]
+    assert code == str(expected), err
     assert "Traceback" not in err and "UnicodeEncodeError" not in err
 
 

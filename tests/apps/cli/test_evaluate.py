@@ -33,9 +33,12 @@ def test_evaluate_all_plays_every_task_once(document):
 def test_evaluate_shows_a_table_of_the_base_tasks(run, maze):
     code, out, err = run("evaluate", "--world", maze, "--episodes", "20")
     assert (code, err) == (0, "")
-    head, _, *rows = out.strip().splitlines()
+    table, certificates = out.strip().split("\n\n")
+    head, _, *rows = table.splitlines()
     assert head.split() == ["task", "wants", "return", "±", "s.e.", "optimum", "success", "steps"]
     assert [row.split()[0] for row in rows] == ["upper", "west"]
+    lines = certificates.splitlines()
+    assert [line.partition(": optimal from all")[0] for line in lines] == ["upper", "west"]
 
 
 def test_equal_seeds_play_equal_episodes_and_others_do_not(document):

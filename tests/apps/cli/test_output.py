@@ -117,7 +117,7 @@ def test_tables_and_maps_fit_the_terminal(arguments, width, narrow):
 
 def test_long_work_off_a_terminal_tells_of_itself_now_and_then(run, monkeypatch):
     monkeypatch.setattr(progress, "LOGGED_EVERY", 0.1)
-    given = ("evaluate", "top", "--slip", "0.1", "--episodes", "3000000")
+    given = ("evaluate", "top", "--slip", "0.1", "--episodes", "1000000")
     code, out, err = run(*given)
     assert code == 0 and re.search(r"playing top: \d+ %, about \d+ s left\n", err), err
     code, out, err = run(*given, "--quiet")

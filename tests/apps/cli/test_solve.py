@@ -164,6 +164,6 @@ def test_too_little_memory_is_told_in_words(run, monkeypatch):
     def too_much(*_, **__):
         raise MemoryError("of 8 TB")
 
-    monkeypatch.setattr("taskalgebra.skills.agent.rollouts", too_much)
+    monkeypatch.setattr("taskalgebra.skills.walks.rollouts", too_much)
     code, out, err = run("solve", "top")
     assert (code, out) == (1, "") and "not enough memory; ask for less (of 8 TB)" in err

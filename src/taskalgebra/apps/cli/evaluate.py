@@ -149,6 +149,9 @@ def show(output: Output, agents: Sequence[Agent | TemporalAgent], found: list[Ev
     ]
     output.table(columns, rows)
     for agent, one in zip(agents, found, strict=True):
+        if one.certificate:
+            output.line(f"{agent.expression}: {one.certificate}")
+    for agent, one in zip(agents, found, strict=True):
         if one.note:
             output.line(f"{agent.expression}: {in_options(one.note)}")
 

@@ -74,8 +74,10 @@ def show(output: Output, agent: TemporalAgent, found: Evaluation, walk: Walk | N
         f"starts, {100 * found.success_rate:.1f} % satisfied, {found.mean_steps:.1f} steps{cut})"
     )
     certificate = agent.certificate()
-    verdict = "yes" if certificate.optimal else "not known"
+    verdict = "yes" if certificate.optimal else "not known" if certificate.loss is None else "no"
     output.line(f"optimal   {verdict}: {certificate.method}")
+    if certificate.loss is not None:
+        output.line(f"certified {certificate.loss}")
     for finding in certificate.findings:
         if not (finding.holds and finding.examined):
             output.line(f"          {finding.detail}")

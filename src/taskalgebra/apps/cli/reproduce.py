@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from taskalgebra import files
+from taskalgebra.apps.cli.claims import counted, print_claim
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.temporal import parts_of, reproduce_temporal
+from taskalgebra.apps.cli.trust import reproduce_trust, trust_parts_of
 from taskalgebra.apps.cli.worlds import names_of, reproduce_worlds
 from taskalgebra.folder import StoreError
 from taskalgebra.limits import MOST_THREADS
@@ -25,12 +24,9 @@ from taskalgebra.paper.results.labels import DEEP
 from taskalgebra.progress import Event, Listener, Meter
 
 if TYPE_CHECKING:
-    from taskalgebra.paper.claims.verdicts import Claim
     from taskalgebra.paper.reproduce import Outcome
 
 HERE, QUICK = Path(), Path("quick")
-COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
-WIDTH = 96
 PART = 24  # columns for the name of a part
 EXAMPLES = (
     ("reproduce", "everything, and report/index.html; finished results are kept"),
@@ -39,6 +35,7 @@ EXAMPLES = (
     ("reproduce deep --train", "with networks trained from scratch: an hour"),
     ("reproduce worlds", "other people's worlds and agents; finished ones are kept"),
     ("reproduce temporal", "tasks with time, beside published figures"),
+    ("reproduce trust", "what is lost where the theory ends, and how to get it back"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 
@@ -47,11 +44,12 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="tabular|deep|FIGURE|all|worlds|WORLD|temporal|PART",
+            metavar="tabular|deep|FIGURE|all|worlds|WORLD|temporal|trust|PART",
             help="Four Rooms and the theorems; the experiments with networks; one figure, such as "
             "figure-3 or supplement_slips; or all, with the report.  Beyond the paper: other "
             "people's worlds and agents, or one of them, such as taxi; tasks with time beside "
-            "published figures, or a part of them, such as office-planned.",
+            "published figures, or a part of them, such as office-planned; what is lost where the "
+            "theory ends, or a part of it, such as trust-slips.",
         ),
     ] = ALL,
     out: Annotated[
@@ -94,8 +92,8 @@ def reproduce(
     out, skills = out and files.at(out), skills and files.at(skills)
     options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
     output = Output(json, quiet)
-    names, parts = names_of(what), parts_of(what)
-    if names is None and parts is None:
+    names, parts, trusted = names_of(what), parts_of(what), trust_parts_of(what)
+    if names is None and parts is None and trusted is None:
         _check(what, options)
     elif train or skills:
         raise typer.BadParameter("--train and --skills are for the paper's networks")
@@ -110,6 +108,10 @@ def reproduce(
         return reproduce_worlds(names, options.out, output, fresh=fresh, quick=quick)
     if parts is not None:
         return reproduce_temporal(parts, options.out, output, fresh=fresh, quick=quick)
+    if trusted is not None:
+        return reproduce_trust(
+            trusted, options.out, output, fresh=fresh, quick=quick, workers=workers
+        )
     finished: list[Event] = []
     with output.progress("") as meter:
         try:
@@ -169,35 +171,14 @@ def _print(outcome: Outcome, options: Options, output: Output) -> None:
         size = ", at toy size" if options.quick else ""
         output.line(f"\nThe paper's claims about {ABOUT[half]}{size}\n")
         for claim in claims:
-            _print_claim(claim, output)
-        output.line(f"{half}: {_counted(claims)}; results in {options.results(half)}")
+            print_claim(claim, output)
+        output.line(f"{half}: {counted(claims)}; results in {options.results(half)}")
     written = [path for part in outcome.parts for path in part.written]
     if outcome.report is None and len(written) <= 6:
         for path in written:
             output.line(str(path))
     if outcome.report is not None:
         output.line(f"The report: {outcome.report}")
-
-
-def _counted(claims: list[Claim]) -> str:
-    """How many claims hold, in words."""
-    from taskalgebra.paper.claims.verdicts import Verdict
-
-    counts = Counter(claim.verdict for claim in claims)
-    found = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict)
-    return f"of {len(claims)} claims, {found}"
-
-
-def _print_claim(claim: Claim, output: Output) -> None:
-    verdict = claim.verdict.value
-    output.line(Text.assemble((verdict, f"bold {COLOURS[verdict]}"), f"  {claim.where}"))
-    rows = (("claim", claim.claim), ("measured", claim.measured), ("reason", claim.reason))
-    width = min(WIDTH, output.out.width)
-    for label, text in rows:
-        if text:
-            indent = f"  {label + ':':<10}"
-            output.line(fill(text, width, initial_indent=indent, subsequent_indent=" " * 12))
-    output.line()
 
 
 def _document(what: str, outcome: Outcome, options: Options) -> dict[str, object]:

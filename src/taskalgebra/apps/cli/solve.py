@@ -206,6 +206,8 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     starts = "every start" if n == n_starts else f"{n} of {n_starts} starts"
     where = " of this layout" if solution.layout is not None else ""
     output.line(f"optimal   from {starts}{where}")
+    if n != n_starts and found.certificate:
+        output.line(f"certified {found.certificate}")
     if found.note:
         output.line(f"note      {in_options(found.note)}")
 

@@ -148,6 +148,7 @@ class SolveAnswer(BaseModel):
     values: Annotated[list[float | None], Field(description="V(s), composed")]
     actions: Actions
     optimum: Annotated[list[float | None], Field(description="V*(s), planned without composing")]
+    certificate: Annotated[str, Field(description="what the agent loses, in a line")]
     slices: list[Slice] | None = None
     truth_table: TruthTable
     n_tasks: TaskCount

@@ -24,6 +24,7 @@ from taskalgebra.apps.playground.expressions import compose
 from taskalgebra.apps.playground.reading import read_task
 from taskalgebra.apps.playground.refusals import check
 from taskalgebra.apps.playground.schema import SolveRequest, WorldDocument
+from taskalgebra.skills.trust import in_a_line
 
 CACHE_BYTES = 320 * 2**20
 """Memory for skills: one world of the largest size, which takes 293 MiB, or some seventy of 60 × 60
@@ -130,10 +131,12 @@ def _answer(
     agent, written, answer = compose(skills, expression, request.expression, names)
     cells = Cells(document.map)
     values = cells.values(agent.v)  # −∞ where no goal can be reached
+    optimum = ta.optimal_v(agent.task)
     answer |= {
         "values": values,
         "actions": cells.choices(agent.actions, values),
-        "optimum": cells.values(ta.optimal_v(agent.task)),
+        "optimum": cells.values(optimum),
+        "certificate": in_a_line(agent.task, agent.actions, optimum),
         "rewards": {
             "step": document.step_reward,
             "desired": document.r_universal,

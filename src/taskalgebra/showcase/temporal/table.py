@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from taskalgebra.progress import duration
+from taskalgebra.showcase.markdown import code, markdown
 from taskalgebra.showcase.temporal.record import (
     AT_OPTIMUM,
     NETWORK,
@@ -47,7 +48,7 @@ def _parts(parts: Sequence[Shown]) -> str:
                 "ok" if part.ok else "short",
             )
         )
-    return _markdown((*head, "bar"), rows)
+    return markdown((*head, "bar"), rows)
 
 
 def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -> str:
@@ -65,7 +66,7 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
         theirs = {one.method: one for one in others if one.task == task}
         rows.append(
             [
-                f"{task}: `{_code(first.formula)}`" if task.isdigit() else _code(task),
+                f"{task}: `{code(first.formula)}`" if task.isdigit() else code(task),
                 _best(first, kinds),
                 *(_ours(ours.get(entry), first, kinds) for entry in entries),
                 *(_theirs(theirs.get(method), kinds) for method in methods),
@@ -73,7 +74,7 @@ def _world(world: str, parts: Sequence[Shown], published: Sequence[Published]) -
         )
     titles = [entry.title.partition(", ")[2] or entry.title for entry in entries]
     head = [f"{world}: {' / '.join(kinds)}", "optimum", *titles, *methods]
-    return _markdown(head, rows)
+    return markdown(head, rows)
 
 
 def _kinds(rows: Iterable[Summary | Published]) -> list[str]:
@@ -127,7 +128,7 @@ def _budgets(part: Shown) -> str:
                 f"{sum(_optimal(found, seed) for seed in seeds)} of {len(seeds)} in all tasks",
             )
         )
-    return _markdown((f"{part.entry.title}: {head[0]}", *head[1:]), rows)
+    return markdown((f"{part.entry.title}: {head[0]}", *head[1:]), rows)
 
 
 def _optimal(rows: Iterable[Measured], seed: int) -> bool:
@@ -160,12 +161,3 @@ def _range(numbers: Iterable[int]) -> str:
     if high == 0:
         return "none"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _code(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _markdown(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)

@@ -5,14 +5,15 @@ import { byId, capitalised, h, listed, plural } from "./dom.js";
 import { marksOf } from "./formula.js";
 
 export function showMeaning(answer) {
-  const { desired, simplified, truth_table: table, n_tasks: count } = answer;
+  const { desired, simplified, truth_table: table, n_tasks: count, certificate } = answer;
   const K = table.tasks.length;
   byId("meaning").replaceChildren(
     h("dl", { class: "facts" },
       h("div", {}, h("dt", {}, "Desired goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
       h("div", {}, h("dt", {}, "Tasks that can be expressed"),
-        h("dd", { id: "n-tasks" }, sentence(count, K)))),
+        h("dd", { id: "n-tasks" }, sentence(count, K))),
+      certificate ? h("div", {}, h("dt", {}, "Certificate"), h("dd", { id: "certificate" }, `${capitalised(certificate)}.`)) : null),
     h("p", { class: "note", id: "truth-note" }, "Truth table: every combination of base tasks, and its goals"),
     h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(table)),
   );

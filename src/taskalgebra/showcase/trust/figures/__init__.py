@@ -1,0 +1,1 @@
+"""Pictures, drawn from results alone; they need matplotlib."""
