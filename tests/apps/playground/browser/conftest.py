@@ -128,10 +128,10 @@ class Desk:
             self.page.mouse.move(*self.at(*cell))
         self.page.mouse.up()
 
-    def read(self, row: int, column: int) -> str:
-        """What the page says about a cell under the pointer."""
+    def reads(self, row: int, column: int, words: str) -> None:
+        """What the page must say of a cell under the pointer, once the newest answer is there."""
         self.page.mouse.move(*self.at(row, column))
-        return str(self["readout"].inner_text())
+        self.say("readout", words)
 
     def numbers(self) -> list[float]:
         """The values that the picture shows, row by row, without the cells of goals."""

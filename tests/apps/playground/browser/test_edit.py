@@ -52,15 +52,15 @@ def test_a_wall_changes_the_path_and_undo_brings_it_back(desk):
 def test_a_stroke_paints_and_erases_cells_and_is_one_step_of_undo(desk):
     desk.choose("Wall")
     desk.drag((5, 7), (5, 11))
-    assert "wall" in desk.read(5, 9)
+    desk.reads(5, 9, "wall")
     desk.choose("Erase")
     desk.drag((5, 9), (5, 10))
-    assert "value" in desk.read(5, 9)
-    assert "wall" in desk.read(5, 11)
+    desk.reads(5, 9, "value")
+    desk.reads(5, 11, "wall")
     desk["undo"].click()
     desk["undo"].click()
     expect(desk["undo"]).to_be_disabled()
-    assert "value" in desk.read(5, 11)
+    desk.reads(5, 11, "value")
 
 
 def test_goals_and_tasks_of_ones_own(desk):
@@ -82,7 +82,7 @@ def test_goals_and_tasks_of_ones_own(desk):
     desk.say("desired", "door")
     desk.choose("Move")
     desk.drag((1, 5), (6, 5))
-    assert "goal door, desired" in desk.read(6, 5)
+    desk.reads(6, 5, "goal door, desired")
     desk.shoot("own goals")
     desk.choose("Erase")
     desk.click(6, 5)
@@ -271,4 +271,4 @@ def test_a_cell_without_a_path_to_a_goal_says_so(desk):
     desk.drag((1, 2), (2, 2), (2, 1))
     desk.say("caption", "From row 1, column 1 the agent cannot reach a goal.")
     expect(desk["run"]).to_be_disabled()
-    assert "no goal can be reached" in desk.read(1, 1)
+    desk.reads(1, 1, "no goal can be reached")

@@ -120,7 +120,7 @@ def test_forty_goals_have_labels_that_can_be_read(desk, width, least):
     # The same numbers stand in the table, and in what is said about a cell.
     numbers = desk.page.locator(".ticks .number").all_text_contents()
     assert sorted(numbers, key=int) == sorted((one["text"] for one in labels), key=int)
-    assert "goal 5, cell_1_1" in desk.read(1, 1)
+    desk.reads(1, 1, "goal 5, cell_1_1")
 
 
 def test_the_tables_of_forty_goals_scroll_inside_themselves(desk):

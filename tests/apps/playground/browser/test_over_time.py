@@ -68,7 +68,8 @@ def test_the_state_changes_at_the_coffee_and_the_map_follows(desk):
     desk.say("automaton-state", "State 1: office leads on; decoration violates the formula.")
     desk.say("announce", "Entered coffee 1: the automaton is in state 1.")
     assert arrows(desk) != before
-    assert "leads on" in desk.read(6, 6) and "office" in desk.read(6, 6)
+    desk.reads(6, 6, "leads on")
+    desk.reads(6, 6, "office")
     desk.shoot("coffee")
     desk["speed"].fill("20")
     desk["run"].click()
@@ -103,7 +104,7 @@ def test_a_start_without_a_way_says_why(desk):
     desk.say("caption", "cannot be satisfied from row 1, column 1: from here there is no way to C")
     expect(desk["run"]).to_be_disabled()
     expect(desk["final"]).to_have_text("none")
-    assert "there is no way to C" in desk.read(1, 1)
+    desk.reads(1, 1, "there is no way to C")
     desk.shoot("no way")
 
 

@@ -29,7 +29,7 @@ def test_a_shared_link_restores_world_task_and_agent(new_desk):
     other.page.goto(link)
     expect(other["expression"]).to_have_value("top nor ~left")
     expect(other["caption"]).to_have_text(caption)
-    assert "wall" in other.read(2, 6)
+    other.reads(2, 6, "wall")
     expect(other.page.get_by_label("Name of goal 2")).to_have_value("<b>Ziel ❀</b>")
     other.shoot("shared")
 

@@ -262,7 +262,7 @@ def test_a_reload_shows_the_same(desk):
     desk.page.reload()
     desk.solved("top & ~left")
     expect(desk["caption"]).to_have_text(caption)
-    assert "wall" in desk.read(2, 2)
+    desk.reads(2, 2, "wall")
 
 
 def test_notes_of_the_answer_are_shown_and_leave_with_it(desk):
