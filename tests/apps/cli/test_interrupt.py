@@ -62,7 +62,7 @@ def stopped(running, after):
     ],
 )
 def test_a_command_stops_cleanly(arguments):
-    code, out, err, seconds = stopped(process("-m", "taskalgebra.apps.cli", *arguments), 4.0)
+    code, out, err, seconds = stopped(process("-m", "taskalgebra.apps.cli", *arguments), 2.5)
     assert (code, out, err.strip()) == (130, "", "stopped")
     assert seconds < SOON
 
@@ -104,7 +104,7 @@ def test_in_python_it_is_a_keyboard_interrupt_and_comes_soon(slip, call):
         script = script.replace("learn(world, ", "learn(world, {'a': ['A']}, ")
     running = process("-c", script)
     assert running.stdout.readline().strip() == "ready"
-    code, out, err, seconds = stopped(running, 2.5)
+    code, out, err, seconds = stopped(running, 1.0)
     assert (code, out.strip(), err) == (0, "KeyboardInterrupt", "")
     assert seconds < SOON
 
@@ -115,7 +115,7 @@ def learning(out, *more):
 
 def stopped_within(out):
     """What learning says that was stopped when it had begun; a busy machine takes its time."""
-    for after in (4.0, 8.0, 16.0):
+    for after in (2.5, 8.0, 16.0):
         code, _, err, _ = stopped(learning(out, "--steps", 10**11), after)
         assert code == 130 and "Traceback" not in err
         if err.strip() != "stopped":
