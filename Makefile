@@ -3,20 +3,22 @@
 # make docs   install into .venv and build the documentation
 # make bench  install into .venv and measure the speed claims (not part of CI)
 # make test-lowest install the lowest declared versions into .venv-lowest and run the tests (not part of CI)
+# make test-wheel build wheel and sdist, install them into .venv-wheel and run them there (not part of CI)
 # make attack install into .venv and try to break it, at full size (not part of CI)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
+WHEEL := .venv-wheel
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-PYTEST := -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PYTEST := -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Two workers and many short processes import the same modules: compile them once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite static browser test-lowest docs bench attack format clean
+.PHONY: demo test suite static browser test-lowest test-wheel docs bench attack format clean
 .PHONY: ruff mypy imports
 
 demo: $(VENV)/installed
@@ -49,6 +51,9 @@ mypy:
 test-lowest: $(LOWEST)/installed
 	# Old dependencies beside new ones of theirs give warnings that are not ours.
 	$(LOWEST)/bin/python $(PYTEST) -W default
+
+test-wheel: $(VENV)/installed-test
+	$(BIN)/python tests/wheel.py $(WHEEL)
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/docs
@@ -92,4 +97,4 @@ $(LOWEST)/installed: pyproject.toml constraints.txt tests/lowest.py
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) $(WHEEL) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -37,12 +37,14 @@ def at(path: str | Path) -> Path:
         return Path(path)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes | memoryview) -> None:
     """Write a file, or replace it in one step; OSErrors name it."""
     replace_all({path: data})
 
 
-def replace_all(contents: Mapping[Path, bytes], before: Callable[[], None] = lambda: None) -> None:
+def replace_all(
+    contents: Mapping[Path, bytes | memoryview], before: Callable[[], None] = lambda: None
+) -> None:
     """Write several files: all under temporary names first, then renamed in their order.
 
     So a full disk leaves all of them as they were.  `before` is called before the first is renamed.
@@ -128,7 +130,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _temporary(path: Path, data: bytes, of: Path | None = None) -> Iterator[Path]:
+def _temporary(path: Path, data: bytes | memoryview, of: Path | None = None) -> Iterator[Path]:
     """A locked temporary file beside a path, with its data; removed unless it is renamed."""
     with _naming(of or path):
         temporary, handle = _locked(path.parent)

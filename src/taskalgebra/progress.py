@@ -1,4 +1,8 @@
-"""Progress: one event, one kind of listener, and a line that tells how far long work is."""
+"""Progress: one event, one kind of listener, and a line that tells how far long work is.
+
+The line is written over in place, on a terminal and under a cell of a notebook.  Elsewhere it goes
+to the log.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from shutil import get_terminal_size
 from threading import Event as Flag
 from threading import Lock, Thread
-from typing import TextIO, final
+from typing import Any, TextIO, final
 
 LOGGER = logging.getLogger("taskalgebra")
 
@@ -40,17 +45,27 @@ class StopLearning(Exception):
 
 
 Listener = Callable[[Event], None]
+Progress = Callable[[float], None]
+"""Called at intervals with the fraction of the work that is done."""
 
 PATIENCE = 2.0
-"""Seconds of work before a terminal shows anything."""
+"""Seconds of work before a terminal or a notebook shows anything."""
 TICK = 0.5
-"""Seconds after which a terminal shows the line again."""
+"""Seconds after which they show the line again."""
 LOGGED_EVERY = 30.0
 """Seconds between two lines in the log."""
 
 
 def silent(event: Event) -> None:
     """A listener that does nothing."""
+
+
+def part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """The progress of a part of the work that lies between two fractions of the whole."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda fraction: whole(start + (end - start) * fraction)
 
 
 def require_listener(listener: object) -> None:
@@ -60,23 +75,88 @@ def require_listener(listener: object) -> None:
 
 
 @final
+class _Terminal:
+    """The line on a terminal; scores stay above it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._on_line = stream, False
+
+    def write(self, line: str, share: float, score: str) -> None:
+        """Write over the line; with a score, leave it standing."""
+        columns = get_terminal_size().columns - 1  # a line that wraps could not be cleared
+        shown = f"{line}{score}\n" if score else line[:columns]
+        self._stream.write(f"\r\x1b[K{shown}")
+        self._stream.flush()
+        self._on_line = not score
+
+    def clear(self) -> None:
+        """Clear the line."""
+        if self._on_line:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+        self._on_line = False
+
+
+@final
+class _Cell:
+    """The line, and a bar, under a cell of a notebook; the last score stays in it."""
+
+    def __init__(self, display: Callable[..., Any]) -> None:
+        self._display = display
+        self._handle: Any = None
+        self._score = ""
+
+    def write(self, line: str, share: float, score: str) -> None:
+        """Write over what is shown."""
+        self._score = score or self._score
+        known = f" value='{share:.3f}'" if share else ""
+        text = line + self._score
+        self._show(text, f"<progress max='1'{known}></progress> <code>{escape(text)}</code>")
+
+    def clear(self) -> None:
+        """Show nothing."""
+        if self._handle is not None:
+            self._show("", "")
+
+    def _show(self, text: str, html: str) -> None:
+        data = {"text/plain": text, "text/html": html}
+        if self._handle is None:
+            self._handle = self._display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+
+def _place(stream: TextIO | None) -> _Terminal | _Cell | None:
+    """Where the line is written; None for the log."""
+    if stream is not None and stream.isatty():
+        return _Terminal(stream)
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:  # a shell in a terminal has none
+        return None
+    from IPython.display import display
+
+    return _Cell(display)
+
+
+@final
 class Meter:
     """A listener that shows the share done and the time left, for work that proves slow.
 
-    On a terminal it is one line, which is cleared at the end; scores stay.  Elsewhere it is a line
-    in the log now and then, at level INFO.  In a `with` statement, work that reports nothing is
-    shown too: a clock of its own writes the line.
+    On a terminal it is one line, which is cleared at the end; scores stay.  In a notebook it is a
+    bar under the cell, cleared too.  Elsewhere it is a line in the log now and then, at level INFO.
+    In a `with` statement, work that reports nothing is shown too: a clock of its own writes the
+    line.
     """
 
     def __init__(self, verb: str = "", stream: TextIO | None = None, *, shown: bool = True) -> None:
         """Note the time; `verb` stands before what is being done."""
         self.verb = verb
         self.stream: TextIO | None = stream or sys.stderr  # none in a program without a console
+        self._place = _place(self.stream)
         self.start = self._reported_at = time.monotonic()
         self._what, self._share = "", 0.0
-        self._on_line = False
         self._lock = Lock()
-        self._terminal = self.stream is not None and self.stream.isatty()
         self._closed = Flag()
         self._clock = Thread(target=self._tick, name="meter", daemon=True)
         if not shown:
@@ -99,7 +179,7 @@ class Meter:
         self._what, self._share = event.what, min(max(event.share, 0.0), 1.0)
         self._reported_at = time.monotonic()
         if event.score is not None:
-            self._write(f", {event.n_goals} goals met, score {event.score:.3f}", keep=True)
+            self._write(f", {event.n_goals} goals met, score {event.score:.3f}")
 
     def __str__(self) -> str:
         """The line."""
@@ -112,29 +192,24 @@ class Meter:
         return f"{doing}: {100 * self._share:.0f} %, about {left} left"
 
     def _tick(self) -> None:
-        wait = PATIENCE if self._terminal else LOGGED_EVERY
+        shown = self._place is not None
+        wait = PATIENCE if shown else LOGGED_EVERY
         while not self._closed.wait(wait):
             self._write()
-            wait = TICK if self._terminal else LOGGED_EVERY
+            wait = TICK if shown else LOGGED_EVERY
 
-    def _write(self, more: str = "", *, keep: bool = False) -> None:
+    def _write(self, score: str = "") -> None:
         with self._lock:
-            if self.stream is None or not self._terminal:
-                LOGGER.info("%s%s", self, more)
-                return
-            columns = get_terminal_size().columns - 1  # a line that wraps could not be cleared
-            line = f"{self}{more}" + "\n" if keep else str(self)[:columns]
-            self.stream.write(f"\r\x1b[K{line}")
-            self.stream.flush()
-            self._on_line = not keep
+            if self._place is None:
+                LOGGER.info("%s%s", self, score)
+            else:
+                self._place.write(str(self), self._share, score)
 
     def clear(self) -> None:
         """Clear the line, so that something else can be written."""
         with self._lock:
-            if self._on_line and self.stream is not None:
-                self.stream.write("\r\x1b[K")
-                self.stream.flush()
-            self._on_line = False
+            if self._place is not None:
+                self._place.clear()
 
     def close(self) -> None:
         """Stop the clock and clear the line."""

@@ -19,7 +19,7 @@ from typing import Any
 
 NAMES: tuple[str, ...] = (
     *("expressions", "temporal", "automata", "products", "trust"),
-    *("inference", "verdicts", "worlds", "folders", "kills", "server"),
+    *("inference", "verdicts", "worlds", "folders", "kills", "server", "sweeps"),
 )
 """The attacks: modules beside this one."""
 CI, FULL = "ci", "full"

@@ -136,7 +136,7 @@ class Experimenting(Work):
 
     def run(self, directory: Path) -> None:
         for name in self.NAMES:
-            _, kept = obtain(EXPERIMENTS[name], directory, quick=True, workers=1)
+            _, kept = obtain(EXPERIMENTS[name], directory, quick=True)
             if not kept:
                 provenance.note(directory, name, 1.0, 1.0)
 

@@ -31,6 +31,8 @@ from taskalgebra.paper.experiments import baselines_forty
 from taskalgebra.paper.experiments.judging import outcome
 from taskalgebra.paper.results.record import load
 from taskalgebra.planning.exact import optimal_q
+from taskalgebra.sweeps.processes import Processes
+from taskalgebra.sweeps.running import Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.grid import from_text
@@ -385,7 +387,7 @@ def test_bad_input_is_refused_in_plain_words(learned):
     with pytest.raises(TypeError, match="must be a TaskSpace"):
         method.learn(WORLD, TASKS)
     with pytest.raises(ValueError, match="another space"):
-        method.learn(FourRooms().space, TASKS)
+        method.learn(FourRooms(slip_probability=0.1).space, TASKS)
     with pytest.raises(ValueError, match="more than two terminal rewards"):
         method.learn(SPACE, {"odd": SPACE.from_rewards([2.0, 1.0, -0.1, -0.1])})
     with pytest.raises(ValueError, match="dense"):
@@ -436,8 +438,9 @@ def test_the_experiment_compares_all_methods_on_all_tasks(tmp_path):
     result = experiment.run(experiment.QUICK)
     table = result.table
     assert table.n_rows == len(ALL) * 16
-    one_worker = experiment.run(experiment.QUICK, workers=1).table
-    assert one_worker.to_csv() == table.to_csv()
+    with Processes(2) as engine:
+        others = experiment.run(experiment.QUICK, Sweep(engine)).table
+    assert others.to_csv() == table.to_csv()
     for method in ALL:
         rows = table.where(method=method.title)
         told = rows.where(expressible=1)
@@ -494,8 +497,9 @@ def test_forty_goals_are_compared_on_three_kinds_of_tasks():
     shared = forty.tasks[names[-1]] & forty.tasks[names[-2]]
     assert any(forty.find_task(e) == shared for e in asked["and"])
     config = baselines_forty.Config(runs=1, tasks=2, learning_steps=2000, max_steps=10)
-    one = baselines_forty.run(config, workers=1)
-    assert baselines_forty.run(config, workers=2) == one
+    one = baselines_forty.run(config)
+    with Processes(2) as engine:
+        assert baselines_forty.run(config, Sweep(engine)) == one
     table = one.table
     assert table.n_rows == 3 * (len(ALL) - 1) and not table["converged"].any()
     able = table.where(method=MaxOfTasks.title)

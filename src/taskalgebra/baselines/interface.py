@@ -185,7 +185,7 @@ def _check(space: TaskSpace, base_tasks: Mapping[str, Task]) -> None:
     instance(space, TaskSpace, "the space")
     labels_of(base_tasks)
     for name, task in base_tasks.items():
-        if task.space is not space:
+        if task.space != space:
             raise ValueError(f"task {name!r} belongs to another space; use tasks of the one given")
         if task.step_reward is not None:
             raise ValueError(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from taskalgebra.extras import missing
 from taskalgebra.paper.results.labels import DEEP, TABULAR
 from taskalgebra.progress import Event, Listener, silent
+from taskalgebra.sweeps.engines import PROCESSES, SERIAL
 
 if TYPE_CHECKING:
     from taskalgebra.paper.catalogue.figure import Picture
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from taskalgebra.paper.experiments.boxman.settings import Shelf
     from taskalgebra.paper.experiments.suite import Experiment
     from taskalgebra.paper.results.record import Result
+    from taskalgebra.sweeps.serial import Engine
 
 ALL = "all"
 ABOUT = {TABULAR: "theory and Four Rooms", DEEP: "Boxman"}
@@ -50,16 +52,34 @@ class Options:
     quick: bool = False
     """Toy size: a look at the whole in seconds."""
     workers: int = 2
-    """Threads, and processes that draw; results do not depend on it."""
+    """Cells of experiments that run at once; results do not depend on it."""
     train: bool = False
     """Train the networks first, in `results/deep/skills`, and evaluate those."""
     skills: Path | None = None
     """Evaluate the skills in this directory instead of those that come with the library."""
+    engine: str | None = None
+    """Where cells run: "serial", "processes" or "ray"; results do not depend on it.  By default
+    processes, and at toy size or with one worker this process alone."""
+    address: str | None = None
+    """Of a Ray cluster; without one, Ray is started on this machine."""
 
     def __post_init__(self) -> None:
         """Refuse two sources of skills."""
         if self.train and self.skills is not None:
             raise ValueError("train makes skills and skills takes others; give one of them")
+
+    def open(self) -> Engine:
+        """The engine that cells run on.
+
+        Raises:
+            ValueError: there is no such engine, or it takes no address.
+            ModuleNotFoundError: Ray is not installed.
+        """
+        from taskalgebra.sweeps.running import engine_of
+
+        few = self.quick or self.workers == 1
+        name = self.engine or (SERIAL if few and self.address is None else PROCESSES)
+        return engine_of(name, None if name == SERIAL else self.workers, self.address)
 
     def results(self, half: str) -> Path:
         """Where the results of a half go."""
@@ -203,7 +223,8 @@ def reproduce(what: str, options: Options, listener: Listener = silent) -> Outco
     if what == ALL:
         run.seconds[REPORT] = 1.0
     shelf = _skills(options, run, trainings) if DEEP in figures else None
-    claims = {work.half: _do(work, options, run, shelf) for work in works}
+    with options.open() as engine:
+        claims = {work.half: _do(work, options, run, shelf, engine) for work in works}
     if what != ALL:
         return Outcome(claims, run.over)
     from taskalgebra.paper import report
@@ -263,48 +284,63 @@ def _skills(options: Options, run: _Run, trainings: dict[str, float]) -> Shelf:
     return Shelf.load(options.trained if options.train else options.skills)
 
 
-def _do(work: _Work, options: Options, run: _Run, shelf: Shelf | None) -> list[Claim]:
+def _do(
+    work: _Work, options: Options, run: _Run, shelf: Shelf | None, engine: Engine
+) -> list[Claim]:
     """Results, figures and claims of one half."""
     from taskalgebra.paper.claims import verdicts
     from taskalgebra.paper.experiments import suite
     from taskalgebra.paper.results import provenance
-    from taskalgebra.paper.results.parallel import in_processes
+    from taskalgebra.sweeps.on_ray import Ray
+    from taskalgebra.sweeps.processes import Processes
+    from taskalgebra.sweeps.running import Sweep
 
     directory, results = options.results(work.half), {}
     for experiment in work.experiments:
         with run.part(experiment.name) as part:
+            before = engine.cpu_seconds
             results[experiment.name], part.kept = suite.obtain(
                 experiment,
                 directory,
                 fresh=options.fresh,
                 quick=options.quick,
-                workers=options.workers,
-                progress=part.progress,
+                sweep=Sweep(engine, progress=part.progress),
                 shelf=shelf,
             )
         if not part.kept:
-            provenance.note(directory, experiment.name, part.seconds, part.cpu_seconds)
+            cpu_seconds = part.cpu_seconds + engine.cpu_seconds - before
+            provenance.note(directory, experiment.name, part.seconds, cpu_seconds)
     try:
         with run.part(work.figures) as part:
             jobs = [
                 (picture, {name: results[name] for name in picture.needs}, directory / "figures")
                 for picture in work.pictures
             ]
-            workers = 1 if options.quick else min(options.workers, len(jobs))
-            for written in in_processes(_write, jobs, workers):
-                part.written += written
-                part.progress(len(part.written) / sum(len(p.endings) for p in work.pictures))
+            # On a cluster, other machines need not see this directory.
+            local = Processes(options.workers) if isinstance(engine, Ray) else engine
+            before = local.cpu_seconds
+            with local if local is not engine else nullcontext():
+                drawn = Sweep(local, progress=part.progress).map(_write, jobs)
+            part.written = tuple(path for paths in drawn for path in paths)
+            in_others = local.cpu_seconds - before
         claims = verdicts.answer(work.questions, results)
     except KeyError as error:
-        raise ValueError(
-            f"a saved result in {directory} is damaged ({error.args[0]}); run again with --fresh"
-        ) from error
+        raise _damaged(directory, error) from error
     if work.whole:
-        provenance.note(directory, "figures", part.seconds, part.cpu_seconds)
+        provenance.note(directory, "figures", part.seconds, part.cpu_seconds + in_others)
         verdicts.save(claims, directory)
     return claims
 
 
 def _write(job: tuple[Picture, Mapping[str, Result], Path]) -> tuple[Path, ...]:
     picture, results, directory = job
-    return picture.write(results, directory)
+    try:
+        return picture.write(results, directory)
+    except KeyError as error:
+        raise _damaged(directory.parent, error) from error
+
+
+def _damaged(directory: Path, error: KeyError) -> ValueError:
+    return ValueError(
+        f"a saved result in {directory} is damaged ({error.args[0]}); run again with --fresh"
+    )

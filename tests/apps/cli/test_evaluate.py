@@ -206,3 +206,23 @@ def test_a_goal_reward_that_is_none_is_refused_in_words(run, corridor):
     assert code != 0 and "Traceback" not in err
     code, _, err = run("solve", "blue", "-w", "boxman", "--goal-reward", "3")
     assert code != 0 and "its own goal reward" in err
+
+
+def test_what_a_slippery_world_costs_is_said_and_mended(run, document, maze):
+    """The advice of a command is an option of the same command."""
+    given = ("upper | west", "--world", maze, "--slip", "0.4", "--episodes", "200")
+    for command in ("evaluate", "solve"):
+        _, out, _ = run(command, *given)
+        assert "loses" in out and "--improve mends it" in out and "agent." not in out
+        code, out, err = run(command, *given, "--improve")
+        assert (code, err) == (0, "") and "loses" not in out
+    task = document("evaluate", *given, "--improve")["tasks"][0]
+    skills = ta.solve(
+        ta.from_file(maze, slip_probability=0.4), {"upper": ["A", "B"], "west": ["A", "C"]}
+    )
+    optimal = skills["upper | west"].improve().evaluate(200)
+    assert task["mean_return"] == pytest.approx(optimal.mean_return)
+    _, out, _ = run("evaluate", "F(upper & F west)", *given[1:], "--improve")
+    assert "optimal from" in out
+    code, _, err = run("evaluate", "blue", "--world", "boxman", "--improve")
+    assert code != 0 and "--improve plans, which needs a world that is finite" in err

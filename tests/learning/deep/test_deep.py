@@ -333,7 +333,7 @@ def test_names_of_tasks_may_hold_what_names_of_files_may_not(tmp_path):
 
 
 def test_what_does_not_fit_the_world_is_refused_before_any_training():
-    world, other = corridor_world(), corridor_world()
+    world, other = corridor_world(), corridor_world(r_universal=3.0)
     with pytest.raises(ValueError, match="task 'edge' belongs to another space than the env"):
         deep.train(world, other.tasks, egocentric, short())
     rich = corridor_world(r_universal=5.0)
@@ -665,7 +665,7 @@ GOAL_WORLDS = {
         "max_episode_steps is 0",
     ),
     "a task of another world": (
-        lambda: corridor_world().vector(1, task=corridor_world().space.universal),
+        lambda: corridor_world().vector(1, task=corridor_world(r_universal=3.0).space.universal),
         ValueError,
         "belongs to another space",
     ),

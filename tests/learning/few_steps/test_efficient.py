@@ -22,6 +22,8 @@ from taskalgebra.paper.experiments import efficient as experiment
 from taskalgebra.paper.results.record import load
 from taskalgebra.planning.exact import optimal_v, q_bar_star
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.processes import Processes
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import minimal_base_tasks
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import r_bar_min_of
@@ -203,7 +205,8 @@ def test_equal_seeds_agree_and_different_seeds_differ(four):
 
 
 def test_the_experiment_does_not_depend_on_the_number_of_workers(tmp_path):
-    results = [experiment.run(experiment.QUICK, workers) for workers in (1, 3)]
+    with Processes(2) as engine:
+        results = [experiment.run(experiment.QUICK, sweep) for sweep in (ALONE, Sweep(engine))]
     assert results[0].table == results[1].table
     assert results[0].table.n_rows == len(experiment.AGENTS) * experiment.QUICK.runs
     results[0].save(tmp_path)

@@ -18,6 +18,7 @@ from boxman_skills import (
     untrained_skills,
     write_untrained,
 )
+from taskalgebra.drawing.plots import film
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.folder import StoreError
 from taskalgebra.learning.deep.threads import one_thread
@@ -40,9 +41,10 @@ from taskalgebra.paper.experiments.boxman.settings import (
     Shelf,
     expression_text,
 )
-from taskalgebra.paper.figures import film
 from taskalgebra.paper.results.labels import AGENT
 from taskalgebra.paper.results.record import Result, Table, load
+from taskalgebra.sweeps.processes import Processes
+from taskalgebra.sweeps.running import Sweep
 
 DEEP = {name: e for name, e in suite.EXPERIMENTS.items() if e.half == suite.DEEP}
 FEW = 6
@@ -63,7 +65,7 @@ def perfect():
 @pytest.fixture(scope="module")
 def evaluated(perfect):
     config, skills = perfect
-    return boxman_returns.run(config, skills, workers=1)
+    return boxman_returns.run(config, skills)
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +213,8 @@ def test_the_figures_of_a_task_are_those_of_its_episodes(blank_results):
 def test_results_do_not_depend_on_workers_but_on_the_seed(blank):
     config = boxman_returns.Config(episodes=boxman_tables.LAYOUTS_AT_ONCE + 1)
     skills = {"touch": blank["touch"]}
-    one = boxman_returns.run(config, skills, workers=1)
-    assert boxman_returns.run(config, skills, workers=3) == one
+    one = boxman_returns.run(config, skills)
+    assert boxman_returns.run(config, skills, Sweep(Processes(3))) == one
     assert boxman_returns.run(replace(config, seed=1), skills).tables != one.tables
 
 

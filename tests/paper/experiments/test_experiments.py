@@ -23,6 +23,8 @@ from taskalgebra.paper.experiments import (
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, shifted_bounds
 from taskalgebra.paper.experiments.suite import EXPERIMENTS, obtain
 from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.sweeps.processes import Processes
+from taskalgebra.sweeps.running import Sweep
 
 TOY = {
     composition: composition.Config(learning_episodes=30),
@@ -37,14 +39,21 @@ TOY = {
 }
 
 
+@pytest.fixture(scope="module")
+def processes():
+    with Processes(2) as engine:
+        yield engine
+
+
 @pytest.mark.parametrize("module", TOY, ids=lambda module: module.NAME)
-def test_equal_seeds_give_equal_results_whatever_the_number_of_workers(module):
+def test_equal_seeds_give_equal_results_on_every_engine(module, processes, tmp_path, monkeypatch):
     config = TOY[module]
-    one = module.run(config, workers=1)
-    assert module.run(config, workers=2) == one
-    assert module.run(config, workers=2) == one
-    other = module.run(replace(config, seed=1), workers=2)
-    assert other.tables != one.tables
+    one = module.run(config)
+    assert module.run(config, Sweep(processes)) == one
+    assert module.run(config, Sweep(processes, keep=tmp_path)) == one
+    monkeypatch.setattr(processes, "outcomes", None)  # all cells are kept
+    assert module.run(config, Sweep(processes, keep=tmp_path)) == one
+    assert module.run(replace(config, seed=1)).tables != one.tables
 
 
 @pytest.mark.parametrize("module", [layout, n_tasks, rewards], ids=lambda module: module.NAME)
@@ -129,7 +138,7 @@ def test_finished_results_are_reused_and_others_are_not(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_experiment_leaves_nothing(tmp_path, monkeypatch):
-    def stopped(config, workers, progress):
+    def stopped(config, sweep):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(rewards, "run", stopped)

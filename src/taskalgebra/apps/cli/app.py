@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from taskalgebra import __version__
-from taskalgebra.apps.cli import bench, check, evaluate, learn, listing, play, reproduce, solve
+from taskalgebra.apps.cli import (
+    bench,
+    check,
+    evaluate,
+    learn,
+    listing,
+    play,
+    reproduce,
+    solve,
+    sweep,
+)
 from taskalgebra.apps.cli.commands import add, epilog
 
 EXAMPLES = (
@@ -48,6 +58,7 @@ add(app, learn.learn, learn.EXAMPLES)
 add(app, evaluate.evaluate, evaluate.EXAMPLES)
 add(app, check.check, check.EXAMPLES)
 add(app, reproduce.reproduce, reproduce.EXAMPLES)
+add(app, sweep.sweep, sweep.EXAMPLES)
 add(app, play.play, play.EXAMPLES)
 add(app, bench.bench, bench.EXAMPLES)
 add(app, listing.list_, listing.EXAMPLES)

@@ -94,7 +94,7 @@ def _examined(
     layout = None if env is None else env.one_layout(seed)
     if env is None or layout is None:
         raise Failure(f"{name} is known only by playing it, so nothing can be checked")
-    from taskalgebra.apps.cli.solution import on_layout
+    from taskalgebra.skills.shown.seen import on_layout
 
     own = {  # tasks that end only in their own goals have a world each
         each: replace(found.mdp, goal_reward=task.goal_reward)

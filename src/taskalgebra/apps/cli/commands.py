@@ -20,7 +20,9 @@ from taskalgebra.limits import MOST_EPISODES, MOST_SEED
 from taskalgebra.skills import catalogue
 
 if TYPE_CHECKING:
+    from taskalgebra.skills.agent import Agent
     from taskalgebra.skills.skills import Skills
+    from taskalgebra.skills.temporal import TemporalAgent
 
 
 def _complete_world(incomplete: str) -> list[tuple[str, str]]:
@@ -76,6 +78,14 @@ Touch = Annotated[
         help="On a map, goals are taken by walking onto them, not by staying there.",
     ),
 ]
+Improve = Annotated[
+    bool,
+    typer.Option(
+        "--improve",
+        help="Make the composed agent optimal first, in a finite world: by policy iteration from "
+        "what it does.",
+    ),
+]
 Episodes = Annotated[
     int | None,
     typer.Option(
@@ -93,6 +103,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON with --json.")
 ]
+
+
+def agent_of(skills: Skills, text: str, improve: bool) -> Agent | TemporalAgent:
+    """The agent for an expression, improved if that is asked."""
+    agent = skills[text]
+    if improve and not skills.space.finite:
+        raise Failure("--improve plans, which needs a world that is finite; leave it out")
+    return agent.improve() if improve else agent
 
 
 def usual_episodes(skills: Skills) -> int:
@@ -169,6 +187,7 @@ _OPTIONS = (
     (re.compile(r"the goal reward is"), "--goal-reward is"),
     (re.compile(r"slip_probability"), "--slip"),
     (re.compile(r"^touch is"), "--touch is"),
+    (re.compile(r"agent\.improve\(\)"), "--improve"),
     (re.compile(r"(or \"auto\")"), r"\1 (--goal-reward auto)"),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ from taskalgebra.apps.cli.commands import (
     GAME_TASK,
     Episodes,
     GoalReward,
+    Improve,
     Json,
     Quiet,
     Seed,
@@ -21,6 +21,7 @@ from taskalgebra.apps.cli.commands import (
     Tasks,
     Touch,
     WorldOption,
+    agent_of,
     in_options,
     usual_episodes,
 )
@@ -58,6 +59,7 @@ def evaluate(
     all_: Annotated[
         bool, typer.Option("--all", help="Play every task that the base tasks express.")
     ] = False,
+    improve: Improve = False,
     episodes: Episodes = None,
     seed: Seed = 0,
     json: Json = False,
@@ -79,7 +81,9 @@ def evaluate(
             expressions=expressions or (),
         )
         texts = expressions or [quote(name) for name in skills]
-        agents = _all_agents(skills) if all_ else [skills[text] for text in texts]
+        if all_:
+            texts = [str(agent.expression) for agent in _all_agents(skills)]
+        agents = [agent_of(skills, text, improve) for text in texts]
     n_episodes = episodes or usual_episodes(skills)
     found = played(output, agents, n_episodes, seed)
     show(output, agents, found)
@@ -150,7 +154,7 @@ def show(output: Output, agents: Sequence[Agent | TemporalAgent], found: list[Ev
     output.table(columns, rows)
     for agent, one in zip(agents, found, strict=True):
         if one.certificate:
-            output.line(f"{agent.expression}: {one.certificate}")
+            output.line(f"{agent.expression}: {in_options(one.certificate)}")
     for agent, one in zip(agents, found, strict=True):
         if one.note:
             output.line(f"{agent.expression}: {in_options(one.note)}")
@@ -173,6 +177,6 @@ def document(agent: Agent | TemporalAgent, one: Evaluation) -> dict[str, Any]:
     from taskalgebra.skills.temporal import TemporalAgent
 
     desired = None if isinstance(agent, TemporalAgent) else desired_names(agent.task)
-    figures = asdict(one)
+    figures = one.to_dict(rows=False)
     figures["sampled"] = not figures.pop("exact")  # "exact" would seem to be about the agent
     return {"expression": str(agent.expression), "desired": desired} | figures

@@ -221,7 +221,8 @@ def _report(output: Output, skills: Skills, world: str, out: Path, seed: int) ->
     show(output, agents, found)
     names = [quote(name) for name in skills]
     example = f"~{names[-1]}" if skills.can_negate else " | ".join(names)
-    output.line(f'saved in {out}; try: taskalgebra solve "{example}" --world {out}')
+    more = " --improve" if any("improve()" in one.certificate for one in found) else ""
+    output.line(f'saved in {out}; try: taskalgebra solve "{example}" --world {out}{more}')
     output.figures(
         {
             "world": world,

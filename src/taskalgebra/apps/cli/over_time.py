@@ -10,14 +10,15 @@ import numpy as np
 from taskalgebra.apps.cli.commands import in_options
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.solution import Cell, free_state
-from taskalgebra.drawing.terminal import layout, legend
+from taskalgebra.drawing.board import layout
+from taskalgebra.drawing.terminal import legend
 from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.skills.shown.formula import LEGEND
 from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.skills.walks import Walk
 
 AUTOMATON = ".svg"
 """Files with the automaton; all others show the map."""
-LEGEND = "◆ leads on   × violates   ◇ neither"
 MOST_SHOWN = 12
 """States of an automaton that are printed."""
 
@@ -77,7 +78,7 @@ def show(output: Output, agent: TemporalAgent, found: Evaluation, walk: Walk | N
     verdict = "yes" if certificate.optimal else "not known" if certificate.loss is None else "no"
     output.line(f"optimal   {verdict}: {certificate.method}")
     if certificate.loss is not None:
-        output.line(f"certified {certificate.loss}")
+        output.line(f"certified {in_options(found.certificate or str(certificate.loss))}")
     for finding in certificate.findings:
         if not (finding.holds and finding.examined):
             output.line(f"          {finding.detail}")

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-from PIL import Image
 
 from taskalgebra import files
 from taskalgebra.apps.cli.commands import Failure
-from taskalgebra.apps.cli.over_time import AUTOMATON, LEGEND
+from taskalgebra.apps.cli.over_time import AUTOMATON
 from taskalgebra.apps.cli.solution import Episode, Solution, solution_of
-from taskalgebra.arrays import Array
-from taskalgebra.paper.figures import film
-from taskalgebra.paper.figures.film import Walk as Shown
+from taskalgebra.drawing.plots import film
+from taskalgebra.drawing.plots.film import Walk as Shown
 from taskalgebra.paper.figures.solution import FILM, Map, draw, draw_game, write, write_film
+from taskalgebra.skills.shown.film import board_ends, board_walk
 from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.skills.walks import Walk
-from taskalgebra.worlds.finite import NO_GOAL
 
 EPISODES = 3
 """Of a film of a game, unless a start is chosen."""
@@ -69,8 +64,9 @@ def _save(solution: Solution, episode: Episode, path: Path, seed: int | None) ->
         for k in range(1, EPISODES if seed is not None else 1):
             other = solution_of(solution.agent, (seed or 0) + k)
             walks.append(_walk(other, other.play(None, (seed or 0) + k)))
-        n_goals = solution.task.space.n_goals
-        ends = [_frame(solution, np.zeros(2), goal) for goal in range(n_goals)]
+        env = solution.agent.skills.env
+        assert env is not None
+        ends = board_ends(env, solution.seen)
         film.write(str(solution.agent.expression), walks, ends, path)
     else:
         end = "nothing" if episode.goal < 0 else solution.task.space.goal_names[episode.goal]
@@ -99,21 +95,12 @@ def save_formula(agent: TemporalAgent, path: Path, walk: Walk | None, seed: int)
 
 
 def _save_map(agent: TemporalAgent, path: Path, walk: Walk | None, seed: int) -> None:
-    mdp = agent.skills.family.space.mdp
-    assert mdp.cells is not None
-    values, actions = agent.table()
-    signs = np.array(agent.signs())
-    leads, violates = signs == "◆", signs == "×"
-    shown = Map.of(mdp, str(agent.expression), values, actions, leads)
-    shown = replace(shown, crossed=violates, legend=LEGEND)
     if path.suffix.lower() == FILM:
-        if walk is None:
-            able = mdp.starts[np.isfinite(values[mdp.starts])]
-            walk = agent.walk(int(np.random.default_rng(seed).choice(able)), seed=seed)
-        write_film(shown, mdp.cells[list(walk.states)], walk.satisfied, path)
-    else:
-        way = None if walk is None else mdp.cells[list(walk.states)]
-        write(draw(shown, path=way), path)
+        agent.film(path, episodes=1, start=None if walk is None else walk.states[0], seed=seed)
+        return
+    cells = agent.skills.family.space.mdp.cells
+    way = None if walk is None or cells is None else cells[list(walk.states)]
+    write(draw(agent.map_in(agent.automaton.start), path=way), path)
 
 
 def map_of(solution: Solution, note: str = "") -> Map:
@@ -132,22 +119,6 @@ def map_of(solution: Solution, note: str = "") -> Map:
 
 def _walk(solution: Solution, episode: Episode) -> Shown:
     """An episode of a game, up to its goal, for a film."""
-    goals = solution.task.space.mdp.goal_of_state[list(episode.states)]
-    reached = goals != NO_GOAL
-    n = int(np.argmax(reached)) + 1 if reached.any() else len(goals)
-    return Shown(
-        episode.cells(solution)[:n].astype(np.float64),
-        lambda place: _frame(solution, place),
-        _frame(solution, np.zeros(2), int(goals[n - 1])) if reached.any() else None,
-    )
-
-
-def _frame(solution: Solution, place: Array, goal: int = NO_GOAL) -> Image.Image:
-    """The game with the agent at a place, or in a goal."""
-    env, layout = solution.agent.skills.env, solution.layout
-    assert env is not None and layout is not None
-    row, column = place.tolist()
-    drawn = env.film_frame(layout, (row, column), goal)
-    if drawn is None:
-        raise Failure("this world has no pictures for a film; save a .png")
-    return Image.fromarray(drawn)
+    env = solution.agent.skills.env
+    assert env is not None
+    return board_walk(env, solution.seen, episode.states)

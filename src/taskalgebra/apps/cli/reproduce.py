@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,9 +24,11 @@ from taskalgebra.paper.reproduce import ABOUT, ALL, Options, figures_of
 from taskalgebra.paper.reproduce import reproduce as run
 from taskalgebra.paper.results.labels import DEEP
 from taskalgebra.progress import Event, Listener, Meter
+from taskalgebra.sweeps.engines import ENGINES
 
 if TYPE_CHECKING:
     from taskalgebra.paper.reproduce import Outcome
+    from taskalgebra.sweeps.serial import Engine
 
 HERE, QUICK = Path(), Path("quick")
 PART = 24  # columns for the name of a part
@@ -36,6 +40,7 @@ EXAMPLES = (
     ("reproduce worlds", "other people's worlds and agents; finished ones are kept"),
     ("reproduce temporal", "tasks with time, beside published figures"),
     ("reproduce trust", "what is lost where the theory ends, and how to get it back"),
+    ("reproduce tabular --engine ray --address 10.0.0.1:6379", "on a Ray cluster: the same bits"),
     ("reproduce --quick", "everything at toy size, in quick/"),
 )
 
@@ -65,8 +70,23 @@ def reproduce(
         bool, typer.Option("--quick", help="Toy size: see everything run in seconds.")
     ] = False,
     workers: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Threads; results do not depend on it.")
+        int,
+        typer.Option(min=1, max=MOST_THREADS, help="Cells at once; results do not depend on it."),
     ] = 2,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(ENGINES),
+            help="Where cells of experiments run: in this process, in processes of this machine, "
+            "or on Ray; results do not depend on it (default: processes; with --quick: serial).",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="The Ray cluster; without one, Ray is started here."
+        ),
+    ] = None,
     train: Annotated[
         bool,
         typer.Option(
@@ -90,7 +110,10 @@ def reproduce(
     if train and skills:
         raise typer.BadParameter("--train makes skills and --skills takes others; give one of them")
     out, skills = out and files.at(out), skills and files.at(skills)
-    options = Options(out or (QUICK if quick else HERE), fresh, quick, workers, train, skills)
+    options = Options(
+        out or (QUICK if quick else HERE), fresh, quick, workers, train, skills, engine, address
+    )
+    cells = opened(options)
     output = Output(json, quiet)
     names, parts, trusted = names_of(what), parts_of(what), trust_parts_of(what)
     if names is None and parts is None and trusted is None:
@@ -109,11 +132,12 @@ def reproduce(
     if parts is not None:
         return reproduce_temporal(parts, options.out, output, fresh=fresh, quick=quick)
     if trusted is not None:
-        return reproduce_trust(
-            trusted, options.out, output, fresh=fresh, quick=quick, workers=workers
-        )
+        with stopping(), cells as own:
+            return reproduce_trust(
+                trusted, options.out, output, fresh=fresh, quick=quick, engine=own
+            )
     finished: list[Event] = []
-    with output.progress("") as meter:
+    with output.progress("") as meter, stopping():
         try:
             outcome = run(what, options, reporter(output, meter, finished))
         except KeyboardInterrupt:
@@ -126,6 +150,27 @@ def reproduce(
     _print(outcome, options, output)
     output.figures(_document(what, outcome, options))
     return OK
+
+
+def opened(options: Options) -> Engine:
+    """The engine, not yet started; wrong usage, exit code 2, is reported before anything starts."""
+    try:
+        return options.open()
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--engine") from None
+    except ModuleNotFoundError as error:
+        raise Failure(str(error)) from None
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """A sweep that cannot be finished is a failure with a message."""
+    from taskalgebra.sweeps.cells import SweepError
+
+    try:
+        yield
+    except SweepError as error:
+        raise Failure(str(error)) from error
 
 
 def _check(what: str, options: Options) -> None:

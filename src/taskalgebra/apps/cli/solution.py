@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.apps.cli.commands import Failure
-from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.envs.finite_env import FiniteEnv
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.shown.film import way_of
+from taskalgebra.skills.shown.seen import Seen, seen
 from taskalgebra.theory.goal_env import Layout
-from taskalgebra.theory.rewards import recover_v
-from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+from taskalgebra.theory.tasks import Task
+from taskalgebra.worlds.finite import FiniteMDP
 
 ROUNDING = 1e-9
 """Returns that differ by less, relative to the largest reward or return, are equal."""
@@ -49,10 +49,27 @@ class Solution:
     """An agent, and what it does in every state of a finite world."""
 
     agent: Agent
-    task: Task  # of the finite world
-    values: Array  # [S], what the agent expects
-    actions: NDArray[np.int64]  # [S], what it does
-    layout: Layout | None = None  # of an open world
+    seen: Seen  # what it makes of all states, or of those of a layout
+
+    @property
+    def task(self) -> Task:
+        """The task, on the finite world."""
+        return self.seen.task
+
+    @property
+    def values(self) -> Array:
+        """[S], what the agent expects."""
+        return self.seen.values
+
+    @property
+    def actions(self) -> LongArray:
+        """[S], what the agent does."""
+        return self.seen.actions
+
+    @property
+    def layout(self) -> Layout | None:
+        """The layout, of an open world."""
+        return self.seen.layout
 
     @property
     def desired(self) -> BoolArray:
@@ -100,20 +117,10 @@ class Solution:
 
     def play(self, start: int | None, seed: int) -> Episode:
         """Play one episode from a state, or from a random one."""
-        mdp = self.task.space.mdp
-        env = FiniteEnv(self.task.space, task=self.task)
-        state, _ = env.reset(seed=seed, options=None if start is None else {"state": start})
-        states, total, goal = [state], 0.0, NO_GOAL
-        actions: list[str] = []
-        while goal == NO_GOAL and len(states) <= self.most_steps:
-            action = int(self.actions[state])
-            actions.append(mdp.action_names[action])
-            state, reward, _, _, info = env.step(action)
-            total, goal = total + float(reward), int(info["goal"])
-            states.append(int(state))
-        return Episode(
-            tuple(states), tuple(actions), total, float(self.optimum[states[0]]), int(goal)
-        )
+        way = way_of(self.task, lambda s: int(self.actions[s]), start, seed, self.most_steps)
+        names = self.task.space.mdp.action_names
+        taken = tuple(names[action] for action in way.actions)
+        return Episode(way.states, taken, way.total, float(self.optimum[way.states[0]]), way.goal)
 
 
 def free_state(mdp: FiniteMDP, cell: Cell) -> int:
@@ -133,21 +140,7 @@ def free_state(mdp: FiniteMDP, cell: Cell) -> int:
 
 def solution_of(agent: Agent, seed: int) -> Solution:
     """The solution of an agent; in an open world, on the layout of this seed."""
-    if agent.task.space.finite:
-        return Solution(agent, agent.task, agent.v, agent.actions)
-    env = agent.skills.env
-    layout = None if env is None else env.one_layout(seed, agent.task)
-    if layout is None:
+    found = seen(agent, seed)
+    if found is None:
         raise Failure("the world of these skills is known only by playing it; use evaluate")
-    mdp, seen = layout.mdp, layout.observations
-    task = on_layout(mdp, agent.task.space).from_rewards(agent.task.goal_reward)
-    values, actions = np.empty(mdp.n_states), np.zeros(mdp.n_states, np.int64)
-    values[mdp.goals] = task.goal_reward
-    values[~mdp.is_goal] = recover_v(agent.q_bar(seen))
-    actions[~mdp.is_goal] = agent.policy.actions(seen)
-    return Solution(agent, task, values, actions, layout)
-
-
-def on_layout(mdp: FiniteMDP, space: TaskSpace) -> TaskSpace:
-    """The task space of an open world, on one of its layouts."""
-    return TaskSpace(mdp, r_universal=space.r_universal, r_empty=space.r_empty)
+    return Solution(agent, found)

@@ -15,6 +15,7 @@ from taskalgebra.apps.cli.commands import (
     Episodes,
     Failure,
     GoalReward,
+    Improve,
     Json,
     Quiet,
     Seed,
@@ -22,6 +23,7 @@ from taskalgebra.apps.cli.commands import (
     Tasks,
     Touch,
     WorldOption,
+    agent_of,
     in_options,
     usual_episodes,
 )
@@ -96,6 +98,7 @@ def solve(
             "over time .svg is its automaton.",
         ),
     ] = None,
+    improve: Improve = False,
     episodes: Episodes = None,
     seed: Seed = 0,
     json: Json = False,
@@ -121,7 +124,7 @@ def solve(
         from taskalgebra.apps.cli.solution import solution_of
         from taskalgebra.skills.agent import Agent
 
-        agent = skills[expression]
+        agent = agent_of(skills, expression, improve)
         if isinstance(agent, Agent):
             solution = solution_of(agent, seed)
             first = None if cell is None else solution.state_at(cell)
@@ -198,6 +201,7 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     cut = f", {found.unfinished} cut off" if found.unfinished else ""
     known = found.optimal_return == found.optimal_return
     optimum = f", optimum {found.optimal_return:.4f}" if known else ""
+    optimum = f" ± {found.standard_error:.4f}{optimum}" if found.by_chance else optimum
     success = f" from random starts, {100 * found.success_rate:.1f} % in a desired goal"
     output.line(
         f"return    {found.mean_return:.4f}{optimum}   ({found.episodes:,} episodes{success}{cut})"
@@ -207,7 +211,7 @@ def _show(output: Output, solution: Solution, found: Evaluation) -> None:
     where = " of this layout" if solution.layout is not None else ""
     output.line(f"optimal   from {starts}{where}")
     if n != n_starts and found.certificate:
-        output.line(f"certified {found.certificate}")
+        output.line(f"certified {in_options(found.certificate)}")
     if found.note:
         output.line(f"note      {in_options(found.note)}")
 
@@ -216,7 +220,8 @@ def _draw(output: Output, solution: Solution) -> None:
     """The map, if the terminal is wide enough."""
     import numpy as np
 
-    from taskalgebra.drawing.terminal import layout, legend, picture
+    from taskalgebra.drawing.board import layout
+    from taskalgebra.drawing.terminal import legend, picture
 
     mdp = solution.task.space.mdp
     if mdp.cells is None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from taskalgebra.apps.cli.claims import counted, print_claim
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.progress import duration
+
+if TYPE_CHECKING:
+    from taskalgebra.sweeps.serial import Engine
 
 TRUST = "trust"
 
@@ -25,15 +29,17 @@ def trust_parts_of(what: str) -> list[str] | None:
 
 
 def reproduce_trust(
-    names: list[str], out: Path, output: Output, *, fresh: bool, quick: bool, workers: int
+    names: list[str], out: Path, output: Output, *, fresh: bool, quick: bool, engine: Engine
 ) -> int:
     """Run parts, and print the claims with their verdicts."""
     from taskalgebra.showcase.trust.run import PAGE, run
+    from taskalgebra.sweeps.running import Sweep
 
     found = []
     with output.progress("") as meter:
         try:
-            shown_parts = run(names, out, fresh=fresh, quick=quick, workers=workers, listener=meter)
+            sweep = Sweep(engine)
+            shown_parts = run(names, out, fresh=fresh, quick=quick, sweep=sweep, listener=meter)
             for shown in shown_parts:
                 output.note(
                     f"{shown.part.title}: {'kept' if shown.kept else duration(shown.seconds)}"

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from taskalgebra.content import ByContent
 from taskalgebra.learning.deep import networks
 from taskalgebra.learning.deep.networks import Network
 from taskalgebra.learning.deep.settings import GENERAL, PAPER, DeepSettings
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @final
-class DeepQ:
+class DeepQ(ByContent):
     """Algorithm 1 with a network over (state, goal), for images and vectors (Section 5).
 
     Args:

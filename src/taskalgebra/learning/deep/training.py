@@ -135,7 +135,7 @@ def _check(env: GoalEnv, tasks: Mapping[str, Task], settings: DeepSettings) -> N
     """Refuse tasks and settings that do not fit an environment."""
     space = env.space
     for name, task in tasks.items():
-        if task.space is not space:
+        if task.space != space:
             raise ValueError(
                 f"task {name!r} belongs to another space than the environment; make it with "
                 f"space.task(...) of the environment's own space"

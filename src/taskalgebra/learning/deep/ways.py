@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.content import ByContent
 from taskalgebra.learning.deep.planning_network import PlanningNetwork
 from taskalgebra.learning.deep.settings import DeepSettings
 from taskalgebra.learning.deep.uvfa import UVFA, Head
@@ -21,7 +22,7 @@ PAIRS = 384
 
 
 @final
-class NetworkReach(Reach):
+class NetworkReach(ByContent, Reach):
     """G(s:g, a), the return from every state to every goal before the goal itself pays.
 
     Args:
@@ -57,6 +58,23 @@ class NetworkReach(Reach):
         self.met: BoolArray = np.isin(np.arange(n_goals), self.numbers)
         self._device = next(network.parameters()).device
         self._goals = torch.from_numpy(np.require(goals, None, ["C", "W"])).to(self._device)
+
+    def _content(self) -> dict[str, Any]:
+        """Weights, and what inputs and outputs mean."""
+        network = self.network
+        weights = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
+        head = {
+            name: value.cpu().numpy() if isinstance(value, torch.Tensor) else value
+            for name, value in vars(self.head).items()
+        }
+        own = ("goals", "like", "numbers", "n_goals", "included")
+        return {
+            "network": type(network),
+            "weights": weights,
+            "head": (type(self.head), head),
+            **{name: getattr(self, name) for name in own},
+            "others": len(self.others),
+        }
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,7 +122,7 @@ class NetworkReach(Reach):
 
 
 @final
-class KnownWays(Reach):
+class KnownWays(ByContent, Reach):
     """The returns of networks, −∞ where they say "never": within half a spacing of `v_min`."""
 
     def __init__(self, reach: Reach, settings: DeepSettings) -> None:
@@ -121,7 +139,7 @@ class KnownWays(Reach):
 
 
 @final
-class JoinedWays(Reach):
+class JoinedWays(ByContent, Reach):
     """What several networks know of the ways to goals, if each ends in goals of its own.
 
     Tasks with time ask for ways to a goal that touch no other.  A network avoids the goals in which

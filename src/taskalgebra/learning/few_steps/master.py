@@ -312,7 +312,7 @@ def _checked_tasks(space: TaskSpace, base_tasks: Mapping[str, Task]) -> dict[str
         )
     for name, task in base_tasks.items():
         instance(task, Task, f"task {name!r}")
-        if task.space is not space:
+        if task.space != space:
             raise ValueError(f"task {name!r} belongs to another space; use tasks of one TaskSpace")
         if task.step_reward is not None:
             raise ValueError(

@@ -17,8 +17,8 @@ import numpy as np
 
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, Setting, planned
 from taskalgebra.paper.results.labels import CORRECTED, PRINTED
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "algorithm"
 
@@ -42,7 +42,7 @@ class Config:
 QUICK = Config(episodes=60)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: the largest |Q̄ − Q̄*| over the episodes, for both updates."""
     world = Setting().world()
     task, mdp = world.find_task(config.task), world.mdp
@@ -72,6 +72,6 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
             state = next_state
         if episode % config.every == 0:
             rows += [(u, episode, float(np.abs(q - optimum).max())) for u, q in tables.items()]
-            if progress is not None:
-                progress(episode / config.episodes)
+            if sweep.progress is not None:
+                sweep.progress(episode / config.episodes)
     return Result.of_rows(NAME, config, ("update", "episode", "largest_error"), rows)

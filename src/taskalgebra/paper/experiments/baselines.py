@@ -32,8 +32,9 @@ tables, at several temperatures: one row for each, over the `tasks` that the met
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,10 +45,11 @@ from taskalgebra.baselines.soft import CorrectedAverage, SoftMaxOfTasks
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.expression import Expression
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.experiments.judging import Judge, Score
+from taskalgebra.paper.experiments.judging import Judge, Score, plain, scores_of
 from taskalgebra.paper.experiments.rooms import SIXTEEN, marks
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.validation import count
 
 NAME = "baselines"
@@ -85,22 +87,12 @@ class _Run(NamedTuple):
     scores: tuple[Score | None, ...]  # one per task; None where it is not expressible
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Learn with every baseline and judge it on all 16 tasks."""
-    world = FourRooms()
-    judges = [Judge(world.find_task(expression), config.max_steps) for expression in SIXTEEN]
-
-    def learn_and_judge(method: Baseline, seed: int) -> _Run:
-        learned = method.learn(world.space, world.tasks, seed=seed)
-        scores = tuple(judge.score(learned, e) for judge, e in zip(judges, SIXTEEN, strict=True))
-        return _Run(learned.n_tables, learned.n_entries, learned.n_samples, scores)
-
+    world, judges = _judges(config.max_steps)
     methods = [baseline() for baseline in ALL]
-
-    def one_run(i: int) -> list[_Run]:
-        return [learn_and_judge(method, seed_of(config.seed, i)) for method in methods]
-
-    runs = spread(one_run, range(config.runs), workers=workers, progress=progress)
+    found = sweep.map(_one_run, [(config, i) for i in range(config.runs)])
+    runs = [[_Run._make((*row[:-1], scores_of(row[-1]))) for row in rows] for rows in found]
     rows = [
         _row(method, expression, judge, k, [one[m] for one in runs])
         for m, method in enumerate(methods)
@@ -113,6 +105,25 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
     ]
     tables = {NAME: Table.of_dicts(rows), f"{NAME}_temperature": Table.of_dicts(soft)}
     return Result(NAME, as_json(config), tables)
+
+
+@lru_cache(2)
+def _judges(max_steps: int) -> tuple[FourRooms, list[Judge]]:
+    """The world and the judges of its tasks, who judge equal agents once in each process."""
+    world = FourRooms()
+    return world, [Judge(world.find_task(expression), max_steps) for expression in SIXTEEN]
+
+
+def _one_run(cell: tuple[Config, int]) -> list[tuple[Any, ...]]:
+    """Learn once with every method: what it took, and the scores on all tasks."""
+    config, i = cell
+    world, judges = _judges(config.max_steps)
+    rows = []
+    for baseline in ALL:
+        learned = baseline().learn(world.space, world.tasks, seed=seed_of(config.seed, i))
+        scores = [judge.score(learned, e) for judge, e in zip(judges, SIXTEEN, strict=True)]
+        rows.append((learned.n_tables, learned.n_entries, learned.n_samples, plain(scores)))
+    return rows
 
 
 def _soft_row(

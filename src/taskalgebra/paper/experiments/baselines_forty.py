@@ -26,22 +26,23 @@ Agents are judged as in `baselines`, from every start.  One row per method and k
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from taskalgebra.baselines.catalogue import ALL
-from taskalgebra.baselines.interface import Baseline
 from taskalgebra.baselines.plain import FromScratch
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments.command import command
-from taskalgebra.paper.experiments.judging import Judge, Score
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
+from taskalgebra.paper.experiments.judging import Judge, Score, plain, scores_of
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import expression_of
 from taskalgebra.validation import count
 
@@ -114,31 +115,40 @@ def kinds(world: FourRooms, n_random: int, seed: int) -> dict[str, list[Expressi
     }
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Learn with every baseline and judge it on all tasks."""
-    world = FourRooms(40)
-    asked = kinds(world, config.tasks, seed_of(config.seed, 1))
-    tasks = [(kind, e) for kind, expressions in asked.items() for e in expressions]
-    judges = [Judge(world.find_task(e), config.max_steps) for _, e in tasks]
-    methods = [method(max_steps=config.learning_steps) for method in METHODS]
-
-    def one(job: tuple[int, Baseline]) -> _Run:
-        i, method = job
-        learned = method.learn(world.space, world.tasks, seed=seed_of(config.seed, 0, i))
-        scores = tuple(judge.score(learned, e) for judge, (_, e) in zip(judges, tasks, strict=True))
-        return _Run(
-            learned.n_tables, learned.n_entries, learned.n_samples, learned.converged, scores
-        )
-
-    jobs = [(i, method) for method in methods for i in range(config.runs)]
-    found = spread(one, jobs, workers=workers, progress=progress)
+    _, tasks, judges = _judges(config)
+    cells = [(config, m, i) for m in range(len(METHODS)) for i in range(config.runs)]
+    found = [
+        _Run._make((*row[:-1], scores_of(row[-1]))) for row in sweep.map(_learn_and_judge, cells)
+    ]
     rows = []
-    for m, method in enumerate(methods):
+    for m, method in enumerate(METHODS):
         runs = found[m * config.runs : (m + 1) * config.runs]
-        for kind in asked:
+        for kind in dict.fromkeys(kind for kind, _ in tasks):
             own = [k for k, (of, _) in enumerate(tasks) if of == kind]
             rows.append((method.title, kind, *_judged(own, judges, runs), *_costs(runs)))
     return Result.of_rows(NAME, config, COLUMNS, rows)
+
+
+@lru_cache(2)
+def _judges(config: Config) -> tuple[FourRooms, list[tuple[str, Expression]], list[Judge]]:
+    """The world, the tasks with their kinds, and their judges; made once in each process."""
+    world = FourRooms(40)
+    asked = kinds(world, config.tasks, seed_of(config.seed, 1))
+    tasks = [(kind, e) for kind, expressions in asked.items() for e in expressions]
+    return world, tasks, [Judge(world.find_task(e), config.max_steps) for _, e in tasks]
+
+
+def _learn_and_judge(cell: tuple[Config, int, int]) -> tuple[Any, ...]:
+    """Learn once with a method: what it took, and the scores on all tasks."""
+    config, m, i = cell
+    world, tasks, judges = _judges(config)
+    method = METHODS[m](max_steps=config.learning_steps)
+    learned = method.learn(world.space, world.tasks, seed=seed_of(config.seed, 0, i))
+    scores = [judge.score(learned, e) for judge, (_, e) in zip(judges, tasks, strict=True)]
+    costs = (learned.n_tables, learned.n_entries, learned.n_samples, learned.converged)
+    return (*costs, plain(scores))
 
 
 def _judged(

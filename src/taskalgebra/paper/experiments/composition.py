@@ -15,8 +15,9 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.formulas import parse
 from taskalgebra.paper.experiments.rooms import BASE, EXACT, Learning, Setting, gaps, planned
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.rewards import recover_v
 from taskalgebra.theory.values import compose
@@ -44,7 +45,7 @@ class Config(Learning):
 QUICK = Config()
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment.
 
     The main table has one row per free cell: V̄(s, g) of the four goals, V(s), the greedy action.
@@ -53,12 +54,8 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
     names = (*BASE, "true", "false")
     jobs = [(i, j) for i in range(len(REWARDS)) for j in range(len(names))]
 
-    def learned(job: tuple[int, int]) -> Array:
-        i, j = job
-        setting = Setting(dense=REWARDS[i] == "dense")
-        return config.learn(setting, names[j], seed_of(config.seed, i, j)).q
-
-    tables = dict(zip(jobs, spread(learned, jobs, workers=workers, progress=progress), strict=True))
+    values_of = sweep.map(_learned, [(config, i, j, names[j]) for i, j in jobs])
+    tables = dict(zip(jobs, values_of, strict=True))
     cells, errors = [], []
     for i, rewards in enumerate(REWARDS):
         values = {name: tables[i, j] for j, name in enumerate(names)}
@@ -79,6 +76,13 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
             ),
         },
     )
+
+
+def _learned(cell: tuple[Config, int, int, str]) -> Array:
+    """The table of one task."""
+    config, i, j, name = cell
+    setting = Setting(dense=REWARDS[i] == "dense")
+    return config.learn(setting, name, seed_of(config.seed, i, j)).q
 
 
 def _cells(rewards: str, panel: str, q_bar: Array) -> list[tuple[object, ...]]:

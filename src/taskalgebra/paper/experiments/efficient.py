@@ -21,27 +21,32 @@ it ends when the agent itself knows that it is done; the tables are then compare
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from taskalgebra.arrays import Array
+from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.few_steps.master import Ideas, Mastery, master
 from taskalgebra.learning.q_learning import Settings
 from taskalgebra.paper.experiments.command import command
 from taskalgebra.paper.experiments.rooms import R_BAR_MIN, planned
 from taskalgebra.paper.experiments.sample_counts import Measure
 from taskalgebra.paper.results.labels import ADDED, ONE_TASK, OURS, PAPER, REMOVED
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result
 from taskalgebra.planning.exact import optimal_q
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count
 
 NAME = "efficient"
 RESULTS = Path("results/tabular")
 ALGORITHM_1 = "Algorithm 1, six base tasks"
+RUNS_AT_ONCE = 5
+"""Runs that are one cell."""
 
 AGENTS: tuple[tuple[str, str, Ideas | None], ...] = (
     (PAPER, ONE_TASK, None),
@@ -67,44 +72,53 @@ class Config(Measure):
 QUICK = Config(runs=2)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row per agent and run."""
-    world = config.world(40)
-    space, base = world.space, list(world.tasks.values())
-    optimum = {task: planned(task) for task in (*base, space.universal, space.empty)}
+    jobs = [(agent, i) for agent in range(len(AGENTS)) for i in range(count(config.runs, "runs"))]
+    firsts = range(0, len(jobs), RUNS_AT_ONCE)
+    found = sweep.map(_steps, [(config, tuple(jobs[i : i + RUNS_AT_ONCE])) for i in firsts])
+    steps = [n for block in found for n in block]
+    rows = [(*AGENTS[agent][:2], i, n) for (agent, i), n in zip(jobs, steps, strict=True)]
+    return Result.of_rows(NAME, config, ("kind", "idea", "run", "steps"), rows)
 
-    def one_task(i: int) -> int:
+
+def _steps(cell: tuple[Config, tuple[tuple[int, int], ...]]) -> list[int]:
+    """The steps of some runs, each of an agent."""
+    config, jobs = cell
+    return [_steps_of(config, AGENTS[agent][2], AGENTS[agent][1], i) for agent, i in jobs]
+
+
+def _steps_of(config: Config, ideas: Ideas | None, name: str, i: int) -> int:
+    """The steps of one run: of one task, of six, or of all with some ideas."""
+    world, optimum = _known(replace(config, runs=1, seed=0))
+    space = world.space
+    if ideas is None and name == ONE_TASK:
         task = space.task([i % space.mdp.n_goals])
         return config.steps(task, optimal_q(task), seed_of(config.seed, i), Settings())
-
-    def six_tasks(i: int) -> int:
+    if ideas is None:
         return sum(
             config.steps(task, optimum[task], seed_of(config.seed, i, k), Settings())
-            for k, task in enumerate(base)
+            for k, task in enumerate(world.tasks.values())
         )
+    mastery = master(
+        space,
+        world.tasks,
+        seed=seed_of(config.seed, i),
+        ideas=ideas,
+        r_bar_min=R_BAR_MIN,
+        optimum=optimum,
+        tolerance=config.tolerance,
+    )
+    _require_exact(mastery, optimum, config.tolerance)
+    return mastery.n_steps
 
-    def all_tasks(ideas: Ideas, i: int) -> int:
-        mastery = master(
-            space,
-            world.tasks,
-            seed=seed_of(config.seed, i),
-            ideas=ideas,
-            r_bar_min=R_BAR_MIN,
-            optimum=optimum,
-            tolerance=config.tolerance,
-        )
-        _require_exact(mastery, optimum, config.tolerance)
-        return mastery.n_steps
 
-    def row(job: tuple[str, str, Ideas | None, int]) -> tuple[str, str, int, int]:
-        kind, name, ideas, i = job
-        if ideas is not None:
-            return kind, name, i, all_tasks(ideas, i)
-        return kind, name, i, one_task(i) if name == ONE_TASK else six_tasks(i)
-
-    jobs = [(*agent, i) for agent in AGENTS for i in range(count(config.runs, "runs"))]
-    rows = spread(row, jobs, workers=workers, progress=progress)
-    return Result.of_rows(NAME, config, ("kind", "idea", "run", "steps"), rows)
+@lru_cache(2)
+def _known(config: Config) -> tuple[FourRooms, dict[Task, Array]]:
+    """The world and the exact tables of its base tasks and bounds; planned once in each process."""
+    world = config.world(40)
+    tasks = (*world.tasks.values(), world.space.universal, world.space.empty)
+    return world, {task: planned(task) for task in tasks}
 
 
 def _require_exact(mastery: Mastery, optimum: dict[Task, Array], tolerance: float) -> None:

@@ -6,17 +6,16 @@ needs a smallest set of base tasks, which is 6.
 
 from __future__ import annotations
 
-from taskalgebra.paper.experiments.sample_counts import Config, count_samples
+from taskalgebra.paper.experiments.sample_counts import BASE, SINGLE, Config, Tasks, count_samples
 from taskalgebra.paper.results.labels import EXTENDED, PLAIN
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "forty_goals"
 QUICK = Config(runs=2)
 
 
-def run(config: Config, workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config, sweep: Sweep = ALONE) -> Result:
     """Learn 40 single-goal tasks with plain values and 6 base tasks with extended ones."""
-    world = config.world(40)
-    single = {name: world.space.task([name]) for name in world.space.mdp.goal_names}
-    return count_samples(NAME, config, {PLAIN: single, EXTENDED: world.tasks}, workers, progress)
+    tasks = {PLAIN: Tasks(40, SINGLE), EXTENDED: Tasks(40, BASE)}
+    return count_samples(NAME, config, tasks, sweep)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,16 @@ class Score(NamedTuple):
     def failure_rate(self) -> float:
         """Both ways to fail."""
         return self.wrong_goal_rate + self.cut_off_rate
+
+
+def plain(scores: Sequence[Score | None]) -> list[tuple[Any, ...] | None]:
+    """Scores as a cell returns them."""
+    return [None if score is None else tuple(score) for score in scores]
+
+
+def scores_of(rows: Sequence[tuple[Any, ...] | None]) -> tuple[Score | None, ...]:
+    """What `plain` was made of."""
+    return tuple(None if row is None else Score(*row) for row in rows)
 
 
 class Outcome(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskalgebra.envs.four_rooms import MAP, FourRooms
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import labels_of
 
 NAME = "layout"
@@ -23,7 +23,7 @@ class Config:
 QUICK = Config()
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: the cells of the map, and one table of labels per world."""
     cells = [
         (r, c, symbol == "#") for r, row in enumerate(MAP.split()) for c, symbol in enumerate(row)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import and_, or_
 
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import minimal_labels
 from taskalgebra.validation import count
 
@@ -33,7 +33,7 @@ class Config:
 QUICK = Config(most_counted=3)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row per number of learned tasks; −1 where not counted."""
     rows = []
     for k in range(1, count(config.most_learned, "most_learned") + 1):
@@ -41,8 +41,8 @@ def run(config: Config = Config(), workers: int = 2, progress: Progress | None =
         if k <= config.most_counted:
             counted = _n_disjunctions(k), _n_compositions(k)
         rows.append((k, float(2**k - 1), float(2 ** (2**k)), *counted))
-        if progress is not None:
-            progress(k / config.most_learned)
+        if sweep.progress is not None:
+            sweep.progress(k / config.most_learned)
     names = ("learned", "disjunction", "algebra", "disjunction_counted", "algebra_counted")
     return Result.of_rows(NAME, config, names, rows)
 

@@ -22,13 +22,16 @@ from taskalgebra.paper.experiments.rooms import (
     gaps,
     shifted_bounds,
 )
-from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import as_sum, expression_of
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.values import compose
 
 NAME = "optimal_forty"
+SETS_AT_ONCE = 50
+"""Sets of goals that are judged in one cell."""
 
 
 @dataclass(frozen=True)
@@ -50,33 +53,46 @@ class Config:
 QUICK = Config(tasks=20)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row per random task, with the largest gap over all starts."""
     world = FourRooms(40)
     names = list(world.tasks)
 
-    def learned(i: int) -> Array:
-        run = goal_oriented_q_learning(
-            world.tasks[names[i]],
-            Stop(steps=config.learning_steps),
-            settings=Settings(config.learning_rate, config.epsilon),
-            seed=seed_of(config.seed, 0, i),
-            r_bar_min=R_BAR_MIN,
-        )
-        return finished(run).q
-
-    values = spread(learned, range(len(names)), workers=workers, progress=part(progress, 0.0, 0.3))
+    cells = [(config, i) for i in range(len(names))]
+    values = sweep.part(0.0, 0.3).map(_learned, cells)
     tables = dict(zip(names, values, strict=True))
-    bounds = shifted_bounds(tables[names[0]], world.tasks[names[0]])
     rng = np.random.default_rng(seed_of(config.seed, 1))
-    goal_sets = list(rng.random((config.tasks, world.space.mdp.n_goals)) < 0.5)
+    goal_sets = rng.random((config.tasks, world.space.mdp.n_goals)) < 0.5
+    firsts = range(0, config.tasks, SETS_AT_ONCE)
+    blocks = [(tables, goal_sets[first : first + SETS_AT_ONCE]) for first in firsts]
+    rows = [row for rows in sweep.part(0.3, 1.0).map(_judged, blocks) for row in rows]
+    return Result.of_rows(NAME, config, ("goals", "n_goals", "largest_gap", "optimal"), rows)
 
-    def judged(desired: BoolArray) -> tuple[str, int, float, bool]:
+
+def _learned(cell: tuple[Config, int]) -> Array:
+    """The table of one base task."""
+    config, i = cell
+    run = goal_oriented_q_learning(
+        list(FourRooms(40).tasks.values())[i],
+        Stop(steps=config.learning_steps),
+        settings=Settings(config.learning_rate, config.epsilon),
+        seed=seed_of(config.seed, 0, i),
+        r_bar_min=R_BAR_MIN,
+    )
+    return finished(run).q
+
+
+def _judged(cell: tuple[dict[str, Array], BoolArray]) -> list[tuple[str, int, float, bool]]:
+    """Some sets of goals, composed from the tables."""
+    tables, goal_sets = cell
+    world = FourRooms(40)
+    first = next(iter(tables))
+    bounds = shifted_bounds(tables[first], world.tasks[first])
+    rows = []
+    for desired in goal_sets:
         task = world.space.from_desired(desired)
         q_bar = compose(expression_of(task, world.tasks, as_sum), tables, bounds)
         gap = float(gaps(task, greedy(q_bar)).max())
         bits = "".join("1" if one else "0" for one in desired)
-        return f"b{bits}", int(desired.sum()), gap, gap <= EXACT
-
-    rows = spread(judged, goal_sets, workers=workers, progress=part(progress, 0.3, 1.0))
-    return Result.of_rows(NAME, config, ("goals", "n_goals", "largest_gap", "optimal"), rows)
+        rows.append((f"b{bits}", int(desired.sum()), gap, gap <= EXACT))
+    return rows

@@ -17,8 +17,9 @@ from taskalgebra.paper.experiments.rooms import (
     gaps,
     shifted_bounds,
 )
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.values import compose
 
@@ -42,26 +43,26 @@ class Config(Learning, _Seeds):
 QUICK = Config(seeds=3)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row per seed and task, with the largest gap over all starts."""
-    world = Setting().world()
-    tasks = [world.find_task(expression) for expression in SIXTEEN]
-
-    def largest_gaps(number: int) -> list[float]:
-        tables = {
-            name: config.learn(Setting(), name, seed_of(config.seed, number, i)).q
-            for i, name in enumerate(BASE)
-        }
-        bounds = shifted_bounds(tables[BASE[0]], world.find_task(BASE[0]))
-        return [
-            float(gaps(task, greedy(compose(expression, tables, bounds))).max())
-            for expression, task in zip(SIXTEEN, tasks, strict=True)
-        ]
-
-    found = spread(largest_gaps, range(config.seeds), workers=workers, progress=progress)
+    found = sweep.map(_largest_gaps, [(config, number) for number in range(config.seeds)])
     rows = [
         (number, str(expression), gap, gap <= EXACT)
         for number, all_gaps in enumerate(found)
         for expression, gap in zip(SIXTEEN, all_gaps, strict=True)
     ]
     return Result.of_rows(NAME, config, ("seed", "task", "largest_gap", "optimal"), rows)
+
+
+def _largest_gaps(cell: tuple[Config, int]) -> list[float]:
+    """Learn once, and compare every composed policy."""
+    config, number = cell
+    world = Setting().world()
+    tables = {
+        name: config.learn(Setting(), name, seed_of(config.seed, number, i)).q
+        for i, name in enumerate(BASE)
+    }
+    bounds = shifted_bounds(tables[BASE[0]], world.find_task(BASE[0]))
+    return [
+        float(gaps(world.find_task(e), greedy(compose(e, tables, bounds))).max()) for e in SIXTEEN
+    ]

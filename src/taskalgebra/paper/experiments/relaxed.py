@@ -8,8 +8,8 @@ from __future__ import annotations
 from taskalgebra.paper.experiments.rooms import Setting
 from taskalgebra.paper.experiments.sixteen import Protocol as Config
 from taskalgebra.paper.experiments.sixteen import run_variants
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "relaxed"
 VARIANTS = {
@@ -21,6 +21,6 @@ VARIANTS = {
 QUICK = Config(runs=2, evaluation_episodes=500)
 
 
-def run(config: Config, workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config, sweep: Sweep = ALONE) -> Result:
     """Learn four tables in each of four variants, then judge all 16 compositions."""
-    return run_variants(NAME, config, VARIANTS, workers, progress)
+    return run_variants(NAME, config, VARIANTS, sweep)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskalgebra.logic.algebra import Bounds, conjunction, disjunction, negation
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.validation import count
 
 NAME = "rewards"
@@ -34,7 +34,7 @@ class Config:
 QUICK = Config()
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row per point of the plane, one column per reward function."""
     n = count(config.resolution, "resolution")
     ticks = (np.arange(n) + 0.5) / n * 2 - 1

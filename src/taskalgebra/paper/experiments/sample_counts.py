@@ -6,18 +6,20 @@ tolerance of the exact optimum, tested before every step.  Goals are met by the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from taskalgebra.arrays import Array
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning, q_learning
-from taskalgebra.paper.experiments.rooms import R_BAR_MIN, finished, planned
+from taskalgebra.paper.experiments.rooms import R_BAR_MIN, SIXTEEN, finished, planned
 from taskalgebra.paper.results.labels import PLAIN
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result
 from taskalgebra.planning.exact import optimal_q
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import Sweep
 from taskalgebra.theory.tasks import Task
 
 
@@ -69,12 +71,31 @@ class Config(Measure, _Learning):  # fields of the last base come first, also in
     """Learn every task with its learner, many times."""
 
 
+FUNCTIONS, SINGLE, BASE = "functions", "single", "base"
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Tasks of Four Rooms: all 16 Boolean functions, one for each goal, or base tasks."""
+
+    n_goals: int
+    which: str
+
+    def of(self, measure: Measure) -> dict[str, Task]:
+        """The tasks by their names."""
+        world = measure.world(self.n_goals)
+        if self.which == FUNCTIONS:
+            return {str(expression): world.find_task(expression) for expression in SIXTEEN}
+        if self.which == SINGLE:
+            return {name: world.space.task([name]) for name in world.space.mdp.goal_names}
+        return dict(world.tasks)
+
+
 def count_samples(
     name: str,
     config: Config,
-    tasks: dict[str, dict[str, Task]],
-    workers: int,
-    progress: Progress | None,
+    tasks: dict[str, Tasks],
+    sweep: Sweep,
     *,
     shuffled: bool = False,
 ) -> Result:
@@ -84,26 +105,55 @@ def count_samples(
     task.  With `shuffled` a run also has its own order, the same for both learners: what a task
     costs is then told apart from how many were learned before.
     """
-    settings = Settings(config.learning_rate, config.epsilon)
-    jobs: list[tuple[tuple[object, ...], Task, Array, int]] = []
-    for i, (learner, own) in enumerate(tasks.items()):
-        optima = [optimal_q(task) if learner == PLAIN else planned(task) for task in own.values()]
-        known = list(zip(own, own.values(), optima, strict=True))
-        orders = [_order(config.seed, run, len(known), shuffled) for run in range(config.runs)]
-        for position in range(len(known)):
-            for run, order in enumerate(orders):
-                text, task, optimum = known[order[position]]
-                seed = seed_of(config.seed, i, position, run)
-                jobs.append(((learner, text, run, position), task, optimum, seed))
-
-    def row(job: tuple[tuple[object, ...], Task, Array, int]) -> tuple[object, ...]:
-        (*key, position), task, optimum, seed = job
-        steps = config.steps(task, optimum, seed, settings)
-        return (*key, steps, position) if shuffled else (*key, steps)
-
-    rows = spread(row, jobs, workers=workers, progress=progress)
+    cells = [
+        _Learnings(config, own, learner, i, run, shuffled)
+        for i, (learner, own) in enumerate(tasks.items())
+        for run in range(config.runs)
+    ]
+    found = iter(sweep.map(_learned, cells))
+    rows = []
+    for learner in tasks:
+        runs = [next(found) for _ in range(config.runs)]
+        for position, at_position in enumerate(zip(*runs, strict=True)):
+            for run, (text, steps) in enumerate(at_position):
+                rows.append((learner, text, run, steps, *([position] if shuffled else [])))
     columns = ("learner", "task", "run", "steps", "position")
     return Result.of_rows(name, config, columns if shuffled else columns[:-1], rows)
+
+
+@dataclass(frozen=True)
+class _Learnings:
+    """All learnings of one run of a learner."""
+
+    config: Config
+    tasks: Tasks
+    learner: str
+    i: int  # of the learner
+    run: int
+    shuffled: bool
+
+
+def _learned(cell: _Learnings) -> list[tuple[str, int]]:
+    """The tasks in the order of the run, and the steps that each took."""
+    config = cell.config
+    settings = Settings(config.learning_rate, config.epsilon)
+    known = _known(replace(config, runs=1, seed=0), cell.tasks, cell.learner)
+    found = []
+    order = _order(config.seed, cell.run, len(known), cell.shuffled)
+    for position, number in enumerate(order):
+        text, task, optimum = known[number]
+        seed = seed_of(config.seed, cell.i, position, cell.run)
+        found.append((text, config.steps(task, optimum, seed, settings)))
+    return found
+
+
+@lru_cache(8)
+def _known(config: Config, tasks: Tasks, learner: str) -> list[tuple[str, Task, Array]]:
+    """The tasks of a learner with their optima; planned once in each process."""
+    return [
+        (text, task, optimal_q(task) if learner == PLAIN else planned(task))
+        for text, task in tasks.of(config).items()
+    ]
 
 
 def _order(seed: int, run: int, n_tasks: int, shuffled: bool) -> list[int]:

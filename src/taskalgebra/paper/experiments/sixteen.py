@@ -20,8 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,10 @@ from taskalgebra.paper.experiments.rooms import (
     optimum,
 )
 from taskalgebra.paper.results.labels import COMPOSED, OPTIMAL
-from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.paper.results.resampling import interval
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import compose
@@ -98,29 +99,33 @@ def run_variants(
     name: str,
     protocol: Protocol,
     variants: Mapping[str, Setting],
-    workers: int,
-    progress: Progress | None,
+    sweep: Sweep,
 ) -> Result:
     """Means for each variant and task; the gaps of single runs, a column per task; counts."""
     jobs = [(v, r) for v in range(len(variants)) for r in range(protocol.runs)]
     settings = list(variants.values())
     slips = list(dict.fromkeys(setting.slip_probability for setting in settings))
-    judges = dict(zip(slips, spread(_judges, slips, workers=workers), strict=True))
+    judges = {slip: _judges(slip) for slip in slips}
+    runs_of = sweep.part(0.0, 0.95).map(
+        _one_run, [(settings[v], protocol, (v, r)) for v, r in jobs]
+    )
+    best = sweep.part(0.95, 1.0).map(_best, [(s, protocol, v) for v, s in enumerate(settings)])
 
-    def one_run(job: tuple[int, int]) -> list[_Judged]:
-        v, r = job
-        return _one_run(settings[v], protocol, (v, r), judges[settings[v].slip_probability])
-
-    def best(v: int) -> list[Episodes]:
-        episodes = protocol.episodes_of_a_run * protocol.runs
+    def unpacked(v: int, rows: Sequence[tuple[Any, ...]]) -> list[_Judged]:
+        own = judges[settings[v].slip_probability]
         return [
-            protocol.play(judge.task, judge.best, episodes, 2, v, t)
-            for t, judge in enumerate(judges[settings[v].slip_probability])
+            _Judged(Episodes(judge.task, *arrays), *facts)
+            for judge, (*arrays, facts) in zip(own, rows, strict=True)
         ]
 
-    found = spread(one_run, jobs, workers=workers, progress=part(progress, 0.0, 0.95))
-    judged = dict(zip(jobs, found, strict=True))
-    optima = spread(best, range(len(variants)), workers=workers, progress=part(progress, 0.95, 1.0))
+    judged = {(v, r): unpacked(v, rows) for (v, r), rows in zip(jobs, runs_of, strict=True)}
+    optima = [
+        [
+            Episodes(judge.task, *arrays)
+            for judge, arrays in zip(judges[setting.slip_probability], rows, strict=True)
+        ]
+        for setting, rows in zip(settings, best, strict=True)
+    ]
 
     counts: list[tuple[object, ...]] = []
     runs: dict[tuple[int, int], dict[str, object]] = {}
@@ -184,16 +189,28 @@ def _facts(variant: str, run: int, judged: Sequence[_Judged]) -> dict[str, objec
     }
 
 
+@lru_cache(16)
 def _judges(slip_probability: float) -> list[_Judge]:
     world = FourRooms(slip_probability=slip_probability)
     tasks = [world.find_task(expression) for expression in SIXTEEN]
     return [_Judge(task, *optimum(task)) for task in tasks]
 
 
-def _one_run(
-    setting: Setting, protocol: Protocol, job: tuple[int, int], judges: Sequence[_Judge]
-) -> list[_Judged]:
+def _best(cell: tuple[Setting, Protocol, int]) -> list[tuple[Any, ...]]:
+    """The optimal policies of a variant, played as often as all composed ones together."""
+    setting, protocol, v = cell
+    episodes = protocol.episodes_of_a_run * protocol.runs
+    played = (
+        protocol.play(judge.task, judge.best, episodes, 2, v, t)
+        for t, judge in enumerate(_judges(setting.slip_probability))
+    )
+    return [(each.counts, each.n_started) for each in played]
+
+
+def _one_run(cell: tuple[Setting, Protocol, tuple[int, int]]) -> list[tuple[Any, ...]]:
     """Learn the four tables of one run, and judge the 16 policies that follow from them."""
+    setting, protocol, job = cell
+    judges = _judges(setting.slip_probability)
     runs = [
         protocol.learn(setting, name, seed_of(protocol.seed, 0, *job, i))
         for i, name in enumerate((*BASE, "true", "false"))  # the last two: M_U and M_∅
@@ -208,7 +225,8 @@ def _one_run(
         episodes = protocol.play(task, actions, protocol.episodes_of_a_run, 1, *job, t)
         trapped = has_trap(task, actions)
         optimal = is_optimal(task, actions, v_star)
-        judged.append(_Judged(episodes, steps, trapped_tables, trapped, optimal))
+        facts = (steps, trapped_tables, trapped, optimal)
+        judged.append((episodes.counts, episodes.n_started, facts))
     return judged
 
 

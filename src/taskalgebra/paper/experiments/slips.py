@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from taskalgebra.paper.experiments.rooms import Setting
 from taskalgebra.paper.experiments.sixteen import Protocol, run_variants
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "slips"
 
@@ -34,10 +34,10 @@ class Config(Protocol, _Slips):
 QUICK = Config(learning_episodes=2000, runs=2, evaluation_episodes=500)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment."""
     variants = {
         f"slip {slip:g}": Setting(dense=True, shared_absorbing=False, slip_probability=slip)
         for slip in config.slip_probabilities
     }
-    return run_variants(NAME, config, variants, workers, progress)
+    return run_variants(NAME, config, variants, sweep)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from taskalgebra import files
 from taskalgebra.paper.results.labels import DEEP, TABULAR
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, as_json, load
+from taskalgebra.sweeps.keeping import CELLS, Keep
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 if TYPE_CHECKING:
     from taskalgebra.paper.experiments.boxman.settings import Shelf
@@ -82,25 +83,31 @@ def obtain(
     *,
     fresh: bool = False,
     quick: bool = False,
-    workers: int = 2,
-    progress: Progress | None = None,
+    sweep: Sweep = ALONE,
     shelf: Shelf | None = None,
 ) -> tuple[Result, bool]:
     """The result of an experiment, and whether it was already there.
 
     A saved result is taken if it is finished and was made with the same configuration, unless
-    `fresh` asks for a new one.  The skills on the shelf are for experiments that take them.
+    `fresh` asks for a new one.  Until there is one, finished cells of the sweep are kept.  The
+    skills on the shelf are for experiments that take them.
     """
     config = experiment.config(quick=quick)
     full, given = as_json(config), {}
     if experiment.skilled and shelf is not None:
         full["skills"], given["skills"] = dict(shelf.digests), shelf.skills
     saved = None if fresh else kept(experiment.name, full, directory)
+    cells = Keep(directory / CELLS / experiment.name)
     if saved is not None:
+        cells.clear()  # of a run that was killed when this was finished
         return saved, True
     run: Callable[..., Result] = experiment.module.run
-    result = replace(run(config, **given, workers=workers, progress=progress), config=full)
+    if fresh:
+        cells.clear()
+    own = replace(sweep, keep=cells.directory)
+    result = replace(run(config, **given, sweep=own), config=full)
     result.save(directory)
+    cells.clear()
     return result, False
 
 

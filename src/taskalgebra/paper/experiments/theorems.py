@@ -24,9 +24,9 @@ from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.algebra import LAWS
 from taskalgebra.paper.experiments.rooms import SIXTEEN
 from taskalgebra.paper.results.labels import PRINTED
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result
 from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.rewards import recover_q
 from taskalgebra.theory.tasks import Task, TaskSpace
@@ -56,19 +56,24 @@ class Config:
 QUICK = Config(tasks=3, worlds=10)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Try every equation: one row per item and place, with how many were tried and broken."""
-    tried: Counter[tuple[str, str]] = Counter()
-    broken: Counter[tuple[str, str]] = Counter()
-    parts = [(FOUR_ROOMS, _four_rooms(config)), (RANDOM, _random(config)), (PRINTED, _printed())]
-    for i, (place, checks) in enumerate(parts):
-        for item, holds in checks:
-            tried[item, place] += 1
-            broken[item, place] += not holds
-        if progress is not None:
-            progress((i + 1) / len(parts))
-    rows = [(item, place, n, broken[item, place]) for (item, place), n in sorted(tried.items())]
+    places = (FOUR_ROOMS, RANDOM, PRINTED)
+    found = sweep.map(_tried, [(config, place) for place in places])
+    rows = sorted(row for rows in found for row in rows)
     return Result.of_rows(NAME, config, ("item", "place", "equations", "broken"), rows)
+
+
+def _tried(cell: tuple[Config, str]) -> list[tuple[str, str, int, int]]:
+    """The equations of one place: each item with how many were tried and broken."""
+    config, place = cell
+    checks = {FOUR_ROOMS: _four_rooms, RANDOM: _random, PRINTED: _printed}[place]
+    tried: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    for item, holds in checks(config):
+        tried[item] += 1
+        broken[item] += not holds
+    return [(item, place, n, broken[item]) for item, n in tried.items()]
 
 
 def value_iteration(next_state: IntArray, step_reward: Array, paid: Array) -> Array:
@@ -187,7 +192,7 @@ def _compositions(tasks: Sequence[Task], plan: TableFamily) -> Iterator[Check]:
             yield "Theorem 3", np.array_equal(_table(composed), known[key])
 
 
-def _printed() -> Iterator[Check]:
+def _printed(config: Config) -> Iterator[Check]:
     """Two worlds that the paper's assumptions allow and its proofs do not cover."""
     # One step to the one goal.  M₁ pays (1, 0) for the two actions there, M₂ pays (0, 1).
     one, two = np.array([1.0, 0.0]), np.array([0.0, 1.0])

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from taskalgebra.paper.figures import film
+from taskalgebra.drawing.plots import film
+from taskalgebra.drawing.plots.film import Walk
 from taskalgebra.paper.figures.boxman_board import title_of
-from taskalgebra.paper.figures.film import Walk
 from taskalgebra.paper.results.record import Result, Table
 
 ABOVE = 0.76  # the agent's size on an object

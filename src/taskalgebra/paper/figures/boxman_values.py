@@ -11,8 +11,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
+from taskalgebra.drawing.plots.maps import draw_values
 from taskalgebra.paper.figures.boxman_board import Floats, draw_objects, draw_surface, title_of
-from taskalgebra.paper.figures.maps import draw_values
 from taskalgebra.paper.figures.style import GREY, VALUES, Sheet, styled
 from taskalgebra.paper.results.labels import FIXED
 from taskalgebra.paper.results.record import Result

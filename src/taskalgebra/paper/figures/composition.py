@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from taskalgebra.paper.figures.maps import draw_actions, draw_values
+from taskalgebra.drawing.plots.maps import draw_actions, draw_values
 from taskalgebra.paper.figures.style import Sheet, styled
 from taskalgebra.paper.results.record import Result
 

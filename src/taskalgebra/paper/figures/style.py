@@ -15,12 +15,19 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from taskalgebra import files
+from taskalgebra.drawing.colours import BLUE as BLUE
+from taskalgebra.drawing.colours import GREEN as GREEN
+from taskalgebra.drawing.colours import ORANGE as ORANGE
+from taskalgebra.drawing.colours import PURPLE as PURPLE
+from taskalgebra.drawing.colours import RED as RED
+from taskalgebra.drawing.colours import SKY as SKY
+from taskalgebra.drawing.plots.maps import GREY as GREY
+from taskalgebra.drawing.plots.maps import WALL as WALL
+from taskalgebra.drawing.plots.paper import bare as bare
 
 P = ParamSpec("P")
 
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # Okabe and Ito 2008
-RED, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
-INK, GREY, LIGHT, WALL = "#222222", "#777777", "#DDDDDD", "#3A3A3A"
+INK, LIGHT = "#222222", "#DDDDDD"
 VALUES = "viridis"
 
 STYLE: dict[Any, Any] = {
@@ -39,6 +46,7 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 10,
     "figure.facecolor": "white",
+    "image.cmap": VALUES,
     "savefig.dpi": 150,
     "pdf.fonttype": 42,
     "svg.hashsalt": "taskalgebra",
@@ -109,13 +117,6 @@ def write(figure: Figure, path: Path) -> None:
     kind, out = path.suffix.lower()[1:], io.BytesIO()
     figure.savefig(out, format=kind, dpi=STYLE["savefig.dpi"], metadata=about[kind])
     files.replace(path, out.getvalue())
-
-
-def bare(axes: Axes) -> None:
-    """Remove ticks and frame."""
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.spines[:].set_visible(False)
 
 
 def annotate(axes: Axes, text: str, at: Any, shift: tuple[int, int], **how: Any) -> None:

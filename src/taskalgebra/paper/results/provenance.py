@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -30,9 +31,11 @@ class Made:
     versions: dict[str, str]
 
 
-def note(directory: Path, part: str, seconds: float, cpu_seconds: float) -> Made:
-    """Record that a part was made here and now."""
-    made = Made(round(seconds, 2), round(cpu_seconds, 2), machine(), versions())
+def note(
+    directory: Path, part: str, seconds: float, cpu_seconds: float, further: Sequence[str] = ()
+) -> Made:
+    """Record that a part was made here and now; `further` packages have their versions noted."""
+    made = Made(round(seconds, 2), round(cpu_seconds, 2), machine(), versions(further))
     entries = {**load(directory), part: made}
     text = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=2)
     directory.mkdir(parents=True, exist_ok=True)
@@ -59,10 +62,10 @@ def machine() -> str:
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
-def versions() -> dict[str, str]:
+def versions(further: Sequence[str] = ()) -> dict[str, str]:
     """Of Python and of the packages that results depend on, as far as they are installed."""
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in (*PACKAGES, *further):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

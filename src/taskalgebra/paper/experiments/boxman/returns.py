@@ -36,10 +36,10 @@ from taskalgebra.paper.experiments.boxman.tables import (
     starts,
 )
 from taskalgebra.paper.results.labels import AGENT, EXACT, FIXED, OPTIMAL, RANDOM, TOUCH
-from taskalgebra.paper.results.parallel import Progress, part
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.worlds.finite import NO_GOAL
 
 NAME = "boxman_returns"
@@ -64,9 +64,7 @@ class Config:
 QUICK = Config(episodes=20)
 
 
-def run(
-    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
-) -> Result:
+def run(config: Config, skills: Mapping[str, Skills], sweep: Sweep = ALONE) -> Result:
     """Run the experiment.
 
     The main table has one row per setting and task.  `boxman_returns_counts` counts episodes by
@@ -87,8 +85,7 @@ def run(
             world,
             [agent.values for agent in agents],
             codes,
-            workers=workers,
-            progress=part(progress, done, done + _SHARE[name]),
+            sweep=sweep.part(done, done + _SHARE[name]),
         )
         outcomes = [
             play_actions(world, codes, agent.task, chosen)

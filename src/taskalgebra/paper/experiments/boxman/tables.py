@@ -24,7 +24,8 @@ from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.learning.deep.training import Score
 from taskalgebra.learning.deep.ways import NetworkReach
 from taskalgebra.paper.experiments.boxman.exact import returns_by_touch
-from taskalgebra.paper.results.parallel import Progress, spread
+from taskalgebra.sweeps.running import ALONE, Sweep
+from taskalgebra.sweeps.threads import on_threads
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import ExtendedQ, q_bars
@@ -99,8 +100,7 @@ def actions_on_cells(
     values: Sequence[ExtendedQ],
     codes: Codes,
     *,
-    workers: int = 2,
-    progress: Progress | None = None,
+    sweep: Sweep = ALONE,
 ) -> NDArray[np.int64]:
     """[values, layouts, cells], what several value functions do on every cell.
 
@@ -114,7 +114,7 @@ def actions_on_cells(
         return np.stack([greedy(q_bar) for q_bar in q_bars(values, batch)])
 
     with one_thread():
-        parts = spread(chosen, firsts, workers=workers, progress=progress)
+        parts = on_threads(chosen, firsts, workers=sweep.engine.workers, progress=sweep.progress)
     return np.concatenate(parts, axis=1).reshape(len(values), len(some), world.board.n_cells)
 
 

@@ -20,10 +20,10 @@ from taskalgebra.paper.experiments.boxman import values
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS, expression_text, world_of
 from taskalgebra.paper.experiments.boxman.tables import starts
 from taskalgebra.paper.results.labels import RANDOM
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "boxman_trajectories"
 APART = 3  # moves, at least, between two starts on one layout, and to the desired objects
@@ -44,9 +44,7 @@ class Config:
 QUICK = Config(episodes=2)
 
 
-def run(
-    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
-) -> Result:
+def run(config: Config, skills: Mapping[str, Skills], sweep: Sweep = ALONE) -> Result:
     """Run the experiment.
 
     The main table has one row per step: where the agent stands before it, and at the end what it

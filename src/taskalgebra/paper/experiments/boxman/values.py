@@ -23,10 +23,10 @@ from taskalgebra.learning.deep.threads import one_thread
 from taskalgebra.paper.experiments.boxman.settings import SETTINGS, exact_skills, world_of
 from taskalgebra.paper.experiments.boxman.tables import play_table, screens, starts
 from taskalgebra.paper.results.labels import FIXED, TOUCH
-from taskalgebra.paper.results.parallel import Progress
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 from taskalgebra.theory.values import q_bars
@@ -50,9 +50,7 @@ class Config:
 QUICK = Config()
 
 
-def run(
-    config: Config, skills: Mapping[str, Skills], workers: int = 2, progress: Progress | None = None
-) -> Result:
+def run(config: Config, skills: Mapping[str, Skills], sweep: Sweep = ALONE) -> Result:
     """Run the experiment.
 
     The main table has one row per setting, task and cell.  `boxman_values_objects` says where the

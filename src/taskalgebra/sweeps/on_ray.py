@@ -1,0 +1,267 @@
+"""Cells on Ray: on this machine, or on a cluster that is reached by its address.
+
+Ray (https://docs.ray.io) sends cells to machines, and runs them again elsewhere when a worker or a
+machine is lost.  A cell is a Ray task with one core.  Each worker compares its code with that of
+the process that asks before it runs anything: two versions of a library do not make one sweep.
+
+Without an address, Ray is started for this process alone.  It then listens on the loopback
+interface only, without its dashboard.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Self, final
+
+from taskalgebra.extras import missing
+from taskalgebra.limits import MOST_THREADS
+from taskalgebra.progress import LOGGER
+from taskalgebra.sweeps.cells import (
+    RETRIES,
+    Cell,
+    CellError,
+    Done,
+    Failed,
+    LostError,
+    failure,
+    perform,
+    words_of,
+)
+from taskalgebra.sweeps.content import code_of
+from taskalgebra.sweeps.processes import ONE_THREAD, cores
+from taskalgebra.sweeps.serial import here
+from taskalgebra.validation import count
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the machines of a cluster."""
+PATIENCE = 5
+"""Looks in vain at the head of a cluster before it is taken to be gone."""
+REACH = 5.0
+"""Seconds for a machine to answer."""
+AT_HAND = 2
+"""Cells on their way for each core, so that none waits for the next one."""
+_NO_STATISTICS = {"RAY_USAGE_STATS_ENABLED": "0"}
+_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray's switch for one machine, everywhere
+
+
+@final
+class Ray:
+    """Ray on this machine, or a cluster."""
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        """Choose the cluster, and how many cells run at once.
+
+        Args:
+            address: `host:port` of the head of a cluster, `ray://host:port` of its server for
+                clients, or "auto" on one of its machines; without one, Ray is started here.
+            workers: by default one for each core of the cluster.
+
+        Raises:
+            ModuleNotFoundError: Ray is not installed.
+        """
+        if find_spec("ray") is None:
+            raise ModuleNotFoundError(missing("sweeps on a cluster", "ray", "cluster"))
+        self.address = address
+        self._asked = None if workers is None else count(workers, "workers", most=MOST_THREADS)
+        self.cpu_seconds = 0.0
+        self._ray: Any = None
+        self._own = False
+        self._nodes: dict[str, str] = {}
+        self._looked, self._in_vain = 0.0, 0
+
+    @property
+    def workers(self) -> int:
+        """How many cells run at once."""
+        if self._asked is not None:
+            return self._asked
+        return cores() if self._ray is None else max(1, int(self._cores()))
+
+    def __enter__(self) -> Self:
+        """Start Ray, or connect to the cluster."""
+        self._connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what was started, or leave the cluster."""
+        ray, self._ray = self._ray, None
+        if ray is not None and self._own:
+            ray.shutdown()
+
+    def outcomes(self, cells: Sequence[Cell], retries: int = RETRIES) -> Iterator[tuple[int, Done]]:
+        """Run the cells, as many at once as there are cores."""
+        ray = self._connect()
+        task = ray.remote(num_cpus=1, max_retries=retries, retry_exceptions=False)(_perform)
+        waiting = deque(range(len(cells)))
+        room = self.workers if self._asked is not None else AT_HAND * self.workers
+        flying: dict[Any, int] = {}
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < room:
+                    i = waiting.popleft()
+                    cell = cells[i]
+                    code = code_of(cell.function)
+                    flying[self._begin(task, cell, code)] = i
+                finished, _ = ray.wait(list(flying), num_returns=1, timeout=LOOK_EVERY)
+                for future in finished:
+                    i = flying.pop(future)
+                    yield i, self._result(cells[i], future, retries)
+                self._look()
+            self._say_lost()
+        finally:
+            if flying and self._in_vain < PATIENCE:
+                for future in flying:
+                    ray.cancel(future, force=True)
+
+    def _connect(self) -> Any:
+        """Ray, connected."""
+        if self._ray is not None:
+            return self._ray
+        for name, value in (_NO_STATISTICS if self.address else _NO_STATISTICS | _LOOPBACK).items():
+            os.environ.setdefault(name, value)
+        ray = import_module("ray")
+        self._own = not ray.is_initialized()
+        if self._own:
+            self._start(ray)
+        self._ray = ray
+        self._nodes = _alive(ray)
+        return ray
+
+    def _start(self, ray: Any) -> None:
+        options: dict[str, Any] = {
+            "configure_logging": False,
+            "log_to_driver": False,
+            "runtime_env": {"env_vars": {**ONE_THREAD, "PYTHONPATH": _own_path()}},
+        }
+        if self.address is None:
+            options |= {"address": "local", "include_dashboard": False}
+            options["num_cpus"] = self._asked or cores()
+        else:
+            options["address"] = self.address
+            self._require_answer(self.address)
+        try:
+            ray.init(**options)
+        except Exception as error:  # a machine that is overloaded ends in a bare Exception of Ray
+            where = "on this machine" if self.address is None else f"at {self.address}"
+            raise LostError(f"no Ray {where}: {words_of(error)}") from error
+
+    def _require_answer(self, address: str) -> None:
+        place = _place(address)
+        if place is not None and not _answers(place):
+            raise LostError(
+                f"no Ray at {address}: nothing answers there; start it with "
+                f"`ray start --head --port={place[1]}` on that machine"
+            )
+
+    def _begin(self, task: Any, cell: Cell, code: str) -> Any:
+        try:
+            return task.remote(cell.function, cell.data, code)
+        except TypeError as error:
+            raise CellError(f"the cell {cell} cannot travel: {words_of(error)}") from error
+
+    def _result(self, cell: Cell, future: Any, retries: int) -> Done:
+        """What became of a cell."""
+        ray = self._ray
+        lost = (
+            ray.exceptions.WorkerCrashedError,
+            ray.exceptions.OutOfMemoryError,
+            ray.exceptions.NodeDiedError,
+            ray.exceptions.ObjectLostError,
+        )
+        try:
+            done: Done | Failed = ray.get(future)
+        except lost as error:
+            raise CellError(
+                f"the cell {cell}: its worker was killed {retries + 1} times, perhaps for lack of "
+                f"memory; run again with fewer workers, or with smaller cells"
+            ) from error
+        except ray.exceptions.RayError as error:
+            first = str(error).strip().splitlines()[-1:] or [type(error).__name__]
+            raise CellError(f"the cell {cell} cannot be run on Ray: {first[0]}") from error
+        if isinstance(done, Failed):
+            raise failure(cell, done)
+        self.cpu_seconds += done.cpu_seconds
+        return done
+
+    def _look(self) -> None:
+        """See now and then whether the machines of the cluster are still there."""
+        if time.monotonic() - self._looked < LOOK_EVERY:
+            return
+        self._looked = time.monotonic()
+        ray = self._ray
+        place = _place(self.address or ray.get_runtime_context().gcs_address)
+        if place is not None and not _answers(place):
+            self._in_vain += 1
+            if self._in_vain >= PATIENCE:
+                host, port = place
+                raise LostError(f"the head of the Ray cluster at {host}:{port} no longer answers")
+            return
+        self._in_vain = 0
+        self._say_lost()
+        if not self._cores():
+            raise LostError("no machine of the Ray cluster is left that could run cells")
+
+    def _say_lost(self) -> None:
+        """Log which machines were there before and are not now."""
+        now = _alive(self._ray)
+        for node in self._nodes.keys() - now.keys():
+            LOGGER.warning(
+                "the machine %s is lost; its cells are run again on others", self._nodes[node]
+            )
+        self._nodes = now
+
+    def _cores(self) -> float:
+        return sum(
+            float(node["Resources"].get("CPU", 0.0)) for node in self._ray.nodes() if node["Alive"]
+        )
+
+
+def _own_path() -> str:
+    """Where this process finds modules, besides those that are installed.
+
+    Machines on which there are no such directories look for them in vain; where other sources are
+    found, workers refuse to run cells.
+    """
+    return os.pathsep.join(path for path in sys.path if path and not path.startswith(sys.prefix))
+
+
+def _alive(ray: Any) -> dict[str, str]:
+    """The machines of a cluster that are there: their addresses and the beginning of their ids."""
+    return {
+        node["NodeID"]: f"{node['NodeManagerAddress']} (node {node['NodeID'][:8]})"
+        for node in ray.nodes()
+        if node["Alive"]
+    }
+
+
+def _place(address: str) -> tuple[str, int] | None:
+    """The host and the port of an address; None where it has none, such as "auto"."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    return (host.strip("[]"), int(port)) if colon and host and port.isdecimal() else None
+
+
+def _answers(place: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(place, REACH).close()
+    except OSError:
+        return False
+    return True
+
+
+def _perform(function: Callable[[Any], Any], data: Any, code: str) -> Done | Failed:
+    """On a worker: run a cell, if the code is that of the process that asks."""
+    ray = sys.modules["ray"]
+    if function.__module__ != "__main__" and code_of(function) != code:
+        return Failed(
+            f"the worker on {here()} has other sources or versions than the process that asks; "
+            f"install the same ones on all machines",
+            "",
+        )
+    node = ray.get_runtime_context().get_node_id()
+    return perform(function, data, f"{here()} node {node}")
