@@ -331,12 +331,12 @@ def test_an_unknown_task_is_refused_with_the_known_ones():
 
 
 def test_a_task_of_another_space_is_refused():
-    other = TaskSpace(SPACE.mdp)
+    other = TaskSpace(SPACE.mdp, r_universal=3.0)
     with pytest.raises(ValueError, match="another space"):
         FiniteEnv(SPACE, task=other.task("A"))
 
 
 def test_named_tasks_of_another_space_are_refused():
-    other = TaskSpace(SPACE.mdp)
+    other = TaskSpace(SPACE.mdp, r_universal=3.0)
     with pytest.raises(ValueError, match="space"):
         FiniteEnv(SPACE, {"a": other.task("A")}, "a")

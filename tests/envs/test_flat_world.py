@@ -443,7 +443,7 @@ def test_rendering_shows_the_episode_so_far():
         (lambda w: w.lattice((-3.0, 0.0)), "the position is"),
         (lambda w: w.continuing(3).reset(options={"position": [(0.0, 0.0)] * 2}), "of 3 copies"),
         (lambda w: w.picture([1.0, 2.0, 3.0]), "the path has shape"),
-        (lambda w: w.vector(1, task=ta.FlatWorld().tasks["red"]), "another space"),
+        (lambda w: w.vector(1, task=ta.FlatWorld(r_universal=3.0).tasks["red"]), "another space"),
         (lambda w: ta.solve(w, horizon=5), "horizon is 5, but FlatWorld"),
     ],
 )

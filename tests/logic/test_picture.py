@@ -97,8 +97,8 @@ def test_the_current_state_is_marked() -> None:
             if "current" in (g.get("class") or "").split()
         }
         assert current == {str(state)}
-    for wrong in (-1, 4):
-        with pytest.raises(ValueError, match=f"no state {wrong}; the last one is 3"):
+    for wrong, expected in ((-1, "a whole number of at least 0"), (4, "at most 3")):
+        with pytest.raises(ValueError, match=f"state is {wrong}, expected {expected}"):
             found.svg(wrong)
 
 

@@ -28,9 +28,9 @@ def quick():
     """Results at toy size."""
     small = replace(lakes.QUICK, expressions=2)
     return {
-        "lakes": lakes.run(small, workers=1),
-        "slips": slips.run(replace(slips.QUICK, expressions=3), workers=1),
-        "noise": noise.run(noise.QUICK, workers=1),
+        "lakes": lakes.run(small),
+        "slips": slips.run(replace(slips.QUICK, expressions=3)),
+        "noise": noise.run(noise.QUICK),
     }
 
 

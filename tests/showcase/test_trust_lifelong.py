@@ -14,7 +14,7 @@ TINY = replace(lifelong.QUICK, tasks=12, streams=1, learning_steps=40_000, n_des
 
 @pytest.fixture(scope="module")
 def result():
-    return lifelong.run(TINY, workers=1)
+    return lifelong.run(TINY)
 
 
 def changed(result, **columns):

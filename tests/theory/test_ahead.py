@@ -122,6 +122,6 @@ def test_the_reach_is_not_asked_for_what_goals_pay():
 
 def test_an_open_world_that_plans_nothing_is_not_solved():
     env = ta.OpenEnv.__new__(ta.OpenEnv)
-    env.space = SPACE
+    env.space, env.tasks = SPACE, {}
     with pytest.raises(TypeError, match="known only by playing it"):
         ta.solve(env)

@@ -152,7 +152,7 @@ REFUSED = {
         ["no tasks", "at least one"],
     ),
     "a task of another space": (
-        lambda space, tasks: expression_of(space_of(4).task(["A"]), tasks),
+        lambda space, tasks: expression_of(space_of(5).task(["A"]), tasks),
         ["same space"],
     ),
     "a task of many rewards to express": (
@@ -161,7 +161,7 @@ REFUSED = {
     ),
     "tasks of two spaces": (
         lambda space, tasks: expression_for_goals(
-            ["A"], {"top": tasks["top"], "left": space_of(4).task(["A", "C"])}
+            ["A"], {"top": tasks["top"], "left": space_of(5).task(["A", "C"])}
         ),
         ["space"],
     ),

@@ -118,7 +118,7 @@ def test_skills_are_made_of_a_family_of_the_space_of_their_environment():
     with pytest.raises(TypeError, match=r"made from a Family of values, got \{'top'"):
         ta.Skills(FAMILY.named)
     with pytest.raises(ValueError, match="another task space than the environment"):
-        ta.Skills(FAMILY, ta.FourRooms())
+        ta.Skills(FAMILY, ta.FourRooms(r_universal=3.0))
     assert ta.Skills(FAMILY, ROOMS)["top"].evaluate(10).success_rate == 1.0
     with pytest.raises(TypeError, match="abstract"):
         Family(SPACE, TASKS, (), FAMILY.bounds, None, None)

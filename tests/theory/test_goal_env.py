@@ -67,7 +67,7 @@ def test_tasks_are_found_by_name_by_expression_and_as_they_are():
         assert rooms.find_task(asked) == wanted
     assert rooms.find_task("true") == rooms.space.universal
     with pytest.raises(ValueError, match="another space"):
-        rooms.find_task(ta.FourRooms().tasks["top"])
+        rooms.find_task(ta.FourRooms(r_universal=3.0).tasks["top"])
     with pytest.raises(TypeError, match="a name, an expression or a Task, got 3"):
         rooms.find_task(3)
 

@@ -170,7 +170,7 @@ REFUSED = {
         "'top_left' was seen to be desired and not to be",
     ),
     "another space": (
-        lambda: ta.infer(ta.FourRooms().tasks["top"], SKILLS),
+        lambda: ta.infer(ta.FourRooms(r_universal=3.0).tasks["top"], SKILLS),
         r"belongs to another task space than the base tasks.*skills\.space\.task\(",
     ),
     "too few values": (lambda: ta.infer([2.0, 2.0], SKILLS), "there are 4 goals"),

@@ -12,7 +12,7 @@ from taskalgebra.worlds.grid import from_text
 
 WORLD = from_text("A.B\n..C", step_reward=-0.125)  # 6 cells and 3 absorbing states
 SPACE = TaskSpace(WORLD)
-OTHER = TaskSpace(WORLD)
+OTHER = TaskSpace(WORLD, r_universal=3.0)
 
 
 def test_the_default_rewards_are_those_of_the_paper():

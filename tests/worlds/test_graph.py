@@ -127,7 +127,7 @@ def test_several_threads_find_what_one_finds(seed, monkeypatch):
     targets = rng.permutation(n)[:7].astype(np.int32)
     reversed_graph = graph.predecessors(support, with_edges=True)
     monkeypatch.setattr(graph, "_WORTH_A_THREAD", 0)
-    monkeypatch.setattr(graph.os, "cpu_count", lambda: 3)
+    monkeypatch.setenv("TASKALGEBRA_NUM_THREADS", "3")
     steps = graph.steps_to(reversed_graph, targets)
     costs = graph.costs_to(reversed_graph, cost, targets)
     assert steps.tolist() == [steps_by_search(support, t) for t in targets]

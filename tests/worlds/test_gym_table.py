@@ -324,6 +324,38 @@ REFUSED = {
         {},
         ["nan", "finite"],
     ),
+    "no actions": (Table([[], []]), {}, ["state 0", "no actions"]),
+    "no outcomes": (Table([[[]]]), {}, ["state 0, action 0", "no outcome"]),
+    "fewer actions": (
+        Table([[[(1.0, 1, 0.0, True)]] * 2, [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 1 has the actions [0]", "expected 0 to 1"],
+    ),
+    "three numbers": (
+        Table([[[(1.0, 1, 0.0)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0", "(1.0, 1, 0.0)", "(probability, next state, reward, terminated)"],
+    ),
+    "a word for a state": (
+        Table([[[(1.0, "left", 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0", "'left'", "(probability, next state, reward, terminated)"],
+    ),
+    "a state that is no whole number": (
+        Table([[[(1.0, 0.5, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0 leads to state 0.5", "0 to 1"],
+    ),
+    "an infinite state": (
+        Table([[[(1.0, np.inf, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0 leads to state inf", "0 to 1"],
+    ),
+    "a state that is too large": (
+        Table([[[(1.0, 2**40, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0 leads to state 1099511627776", "0 to 1"],
+    ),
     "too many names": (
         Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
         {"goal_names": ["a", "b"]},

@@ -1,6 +1,7 @@
 """Sparse worlds, against the dense ones that they stand for."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -93,12 +94,13 @@ def test_many_states_need_no_dense_table():
         ([(0, 0, 1, 1.0), (0, 0, 1, 1.0, 0.0)], {}, "have different lengths"),
         ([(0, 0.5, 1, 1.0)], {}, "outcome 0 is (0.0, 0.5, 1.0, 1.0); its state, action and next"),
         ([(-1, 0, 1, 1.0)], {}, "must be whole numbers from 0"),
+        ([(2**31, 0, 1, 1.0)], {}, "must be whole numbers from 0 to 2,147,483,647"),
         ([(0, 0, 1, np.nan)], {}, "state 0, action 0 has an outcome with probability nan"),
-        ([(0, "go", 1, 1.0)], {}, "outcome 0 has the action 'go'; action_names: give them"),
+        ([(0, "go", 1, 1.0)], {}, "the action 'go'; name all actions, action_names=['go', ...]"),
         (
             [(0, "go", 1, 1.0)],
             {"action_names": ["got", "back"]},
-            "outcome 0 has the action 'go'; action_names: they are got, back",
+            "outcome 0 has the action 'go'; action_names are got, back",
         ),
         ([], {}, "the list of outcomes is empty"),
         ("go", {}, "outcomes are 'go', expected"),
@@ -108,11 +110,34 @@ def test_many_states_need_no_dense_table():
         ([(0, 0, 1, 1.0, -1.0)], {}, "these outcomes hold their rewards; leave step_reward out"),
         ([(0, 0, 1, 1.0)], {"n_states": 1}, "n_states is 1, but state 1 occurs"),
         ([(0, 0, 1, 1.0)], {"goals": []}, "at least one goal"),
+        ([(0, 0, 1, 1.0)], {"goals": np.empty(0, np.int64)}, "at least one goal"),
         ([(0, 0, 1, 1.0)], {"goals": {"a": 1}, "goal_names": ["a"]}, "leave goal_names out"),
         ([sparse.eye(2), np.eye(2)], {}, "the matrix of action 1 is"),
         ([sparse.eye(2), sparse.eye(3)], {}, "the matrix of action 1 has shape (3, 3)"),
         ([sparse.eye(2, 3)], {}, "the matrix of action 0 has shape (2, 3), expected [S, S]"),
         ([sparse.csr_array((2, 2))], {}, "state 0, action 0 add up to 0"),
+        (
+            [sparse.csr_array((0, 0))],
+            {},
+            "the matrix of action 0 has shape (0, 0), expected [S, S]",
+        ),
+        (sparse.csr_array(np.eye(2)), {}, "outcomes are one sparse matrix of shape (2, 2)"),
+        (sparse.csr_matrix(np.eye(2)), {}, "one per action, in a list: [matrix]"),
+        (
+            [sparse.csr_array(np.ones((2, 2), np.bool_))],
+            {},
+            "state 0, action 0 add up to 2.0, expected 1",
+        ),
+        (
+            [sparse.eye(2), sparse.eye(2, dtype=complex)],
+            {},
+            "the matrix of action 1 holds complex128, expected probabilities",
+        ),
+        (
+            [sparse.csr_array([[0.0, np.nan], [0.0, 1.0]])],
+            {},
+            "the matrix of action 0 holds nan at [0, 1], expected a probability",
+        ),
         (
             {"go": sparse.eye(2)},
             {"action_names": ["go"]},
@@ -124,3 +149,84 @@ def test_what_is_wrong_is_named(outcomes, change, message):
     given = {"goals": [1], "step_reward": -1.0} | change
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         ta.from_outcomes(outcomes, **given)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "change", "message"),
+    [
+        (
+            [(0, 0, 1, 1.0)],
+            {"goals": [2**40]},
+            "goal state 1099511627776 is too large; states are 0 to at most 2,147,483,647",
+        ),
+        (
+            [(0, 0, 1, 1.0)],
+            {"goals": np.array([2**63 + 1], np.uint64)},
+            "goal state 9223372036854775809 is too large",
+        ),
+        (
+            [(0, 0, 1, 1.0)],
+            {"goals": [2**30]},
+            "state 1, action 0 add up to 0, expected 1: it has no outcome, in a world of "
+            "1,073,741,825 states and 1 actions",
+        ),
+        (
+            [(2**30, 2**30, 1, 1.0)],
+            {},
+            "state 0, action 0 add up to 0, expected 1: it has no outcome, in a world of "
+            "1,073,741,825 states and 1,073,741,825 actions",
+        ),
+        ([(0, 2**30, 1, 1.0)], {}, "state 0, action 0 add up to 0, expected 1: it has no outcome"),
+        ([(0, 0, 1, 1.0)], {"n_states": 2**40}, "n_states is 1099511627776, expected at most"),
+        ([sparse.coo_array((2**29, 2**29))], {}, "state 0, action 0 add up to 0, expected 1"),
+        (
+            [sparse.coo_array((2**40, 2**40))],
+            {},
+            "the matrix of action 0 has 1,099,511,627,776 rows, and 2,147,483,648 are the most",
+        ),
+    ],
+)
+def test_numbers_that_are_absurd_need_no_memory(outcomes, change, message):
+    given = {"goals": [1], "step_reward": -1.0} | change
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            ta.from_outcomes(outcomes, **given)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_matrix_of_truth_values_is_a_deterministic_world():
+    steps = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 1]], np.bool_)
+    world = ta.from_outcomes([sparse.csr_array(steps)], [2], step_reward=-1)
+    same(world, ta.from_arrays(steps[:, None], -1, [2]))
+    assert world.deterministic and world.next_state.ravel().tolist() == [1, 2, 2]
+
+
+def test_goals_need_no_outcome_and_theirs_do_not_count():
+    rows = [(0, 0, 1, 1.0), (2, 0, 1, 1.0)]
+    world = ta.from_outcomes(rows, [1, 3], step_reward=-1)
+    assert world.next_state.ravel().tolist() == [1, 1, 1, 3]
+    with pytest.raises(ValueError, match="state 2, action 0 add up to 0"):
+        ta.from_outcomes([(0, 0, 1, 1.0), (1, 0, 1, 1.0)], [1], step_reward=-1, n_states=3)
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "message"),
+    [
+        (sparse.eye(2), "dynamics are sparse; ta.from_outcomes takes a sparse matrix per action"),
+        ([sparse.eye(2)], "dynamics are sparse; ta.from_outcomes takes"),
+        ({"go": sparse.eye(2)}, "dynamics are sparse; ta.from_outcomes takes"),
+        (np.broadcast_to(0, (2**40, 2)), "1,099,511,627,776 states; 2,147,483,648 are the most"),
+        (np.zeros((0, 2, 0)), "a world needs states and actions, got shape [S, A] = (0, 2)"),
+        (
+            np.zeros((2, 1, 2), complex),
+            "dynamics [S, A, S] must hold probabilities, got complex128",
+        ),
+        (np.full((2, 1, 2), "x"), "dynamics [S, A, S] must hold probabilities, got <U1"),
+    ],
+)
+def test_arrays_that_do_not_fit(dynamics, message):
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        ta.from_arrays(dynamics, -1, [0])

@@ -82,7 +82,7 @@ class FiniteEnv(GoalEnv, gym.Env[Any, Any]):
                 raise TypeError(
                     f"task {name!r} is {named!r}, expected a Task, such as space.task({named!r})"
                 )
-            if named.space is not space:
+            if named.space != space:
                 raise ValueError(f"task {name!r} belongs to another space than this world")
         self.observation_space = gym.spaces.Discrete(space.mdp.n_states)
         self.action_space = gym.spaces.Discrete(space.mdp.n_actions)

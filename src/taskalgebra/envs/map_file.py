@@ -10,6 +10,9 @@
 
 A line with `=` names a task by its goals; without such lines every goal is a task of its own name.
 `taskalgebra.worlds.grid` says how a map is drawn.
+
+A file may also be a picture (`taskalgebra.worlds.image`): dark pixels are walls, spots of a pure
+colour are goals.  Every goal is a task of its own name; a colour with several spots is one, too.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from taskalgebra.logic.text import RESERVED
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import closest, listed
 from taskalgebra.worlds.grid import FREE, NO_GOAL, WALL, MapError, from_text, place, rows_of
+from taskalgebra.worlds.image import PAINTS, SUFFIXES, from_image
 
 MOST_BYTES = 1_000_000
 """A file beyond this is not a map."""
@@ -40,10 +44,10 @@ def from_file(
     slip_probability: float = 0.0,
     touch: bool = False,
 ) -> FiniteEnv:
-    """Read a world from a text file, as the command does.
+    """Read a world from a text file or a picture, as the command does.
 
     Args:
-        path: a text file in UTF-8.
+        path: a text file in UTF-8, or a picture, such as a PNG.
         step_reward: r_{s,a}, the same everywhere.
         r_universal: r_U, what a desired goal pays; "auto" makes every goal worth the way.
         r_empty: r_∅, what any other goal pays; both default to those of `TaskSpace`.
@@ -59,6 +63,11 @@ def from_file(
     """
     if not str(path):
         raise ValueError("the path of the map is empty; give that of a text file")
+    if files.at(path).suffix.lower() in SUFFIXES:
+        mdp = from_image(
+            path, step_reward=step_reward, slip_probability=slip_probability, touch=touch
+        )
+        return _painted(TaskSpace(mdp, r_universal=r_universal, r_empty=r_empty))
     lines = _lines(files.at(path))
     numbers = [i for i, line in enumerate(lines) if "=" not in line]
     drawn = [lines[i] for i in numbers]
@@ -94,6 +103,16 @@ def from_file(
             except ValueError as error:
                 raise ValueError(f"{path}: line {i + 1}: {error}") from None
     return FiniteEnv(space, named or own)
+
+
+def _painted(space: TaskSpace) -> FiniteEnv:
+    """The world of a picture, with a task for each goal, and for each colour of several."""
+    tasks = {goal: space.task([goal]) for goal in space.goal_names}
+    for colour in PAINTS.values():
+        spots = [goal for goal in space.goal_names if goal.startswith(f"{colour} ")]
+        if spots:
+            tasks[colour] = space.task(spots)
+    return FiniteEnv(space, tasks)
 
 
 def defined_task(text: str, space: TaskSpace) -> tuple[str, Task]:

@@ -14,10 +14,11 @@ from taskalgebra.arrays import IntArray
 from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
 from taskalgebra.envs.registry import spec_of
 from taskalgebra.logic.expression import Expression
-from taskalgebra.theory.tasks import Goal, Task, TaskSpace
+from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import flag, one_of
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.grid import Cell, from_text
+from taskalgebra.worlds.open_world import Goal
 from taskalgebra.worlds.visits import Visits, counting
 
 MAP = """

@@ -126,7 +126,7 @@ class OpenEnv(GoalEnv):
         """
         if max_episode_steps is not None:
             count(max_episode_steps, "max_episode_steps")
-        if task.space is not self.space:
+        if task.space != self.space:
             raise ValueError("the task belongs to another space than this environment")
         return PaysTask(self._copies(num_envs), task, max_episode_steps)
 

@@ -21,6 +21,16 @@ Copies = VectorEnv[Any, Any, Any]
 SUCH = "an environment of a function that does not take them"
 
 
+def own_spec(env: gym.Env[Any, Any]) -> EnvSpec | None:
+    """The spec from which an environment is made again, with all of its wrappers; None without one.
+
+    A user's own wrapper keeps no arguments, unless it inherits from `RecordConstructorArgs`.
+    """
+    spec = env.spec
+    whole = spec is not None and all(one.kwargs is not None for one in spec.additional_wrappers)
+    return spec if whole else None
+
+
 @final
 class Origin:
     """Where copies of an environment come from."""
@@ -34,8 +44,7 @@ class Origin:
                 "wrap(lambda n: gymnasium.make_vec(..., n), goals=label)"
             )
         if isinstance(env, str):
-            if env.startswith(("MiniGrid-", "BabyAI-")) and find_spec("minigrid"):
-                import_module("minigrid")  # which registers them
+            _register(env)
             try:
                 gym.spec(env)
             except gym.error.Error as error:
@@ -52,12 +61,18 @@ class Origin:
                 f"function that makes one"
             )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In another process the environment may not be registered yet."""
+        vars(self).update(state)
+        if isinstance(self.source, str | EnvSpec):
+            _register(self.source if isinstance(self.source, str) else self.source.id)
+
     def one(self, **changes: Any) -> gym.Env[Any, Any]:
         """One environment, as it is."""
         source = self.source
         if isinstance(source, gym.Env):
-            spec = source.spec
-            if spec is None or any(one.kwargs is None for one in spec.additional_wrappers):
+            spec = own_spec(source)
+            if spec is None:
                 _require_none(changes, "an environment that its spec does not describe")
                 return deepcopy(source)
             source = spec
@@ -86,6 +101,12 @@ class Origin:
         """A vector environment, if that is what was given."""
         assert callable(self.source)
         return self.source(num_envs)  # type: ignore[no-any-return]
+
+
+def _register(name: str) -> None:
+    """Import the package that registers an environment, if it is known."""
+    if name.startswith(("MiniGrid-", "BabyAI-")) and find_spec("minigrid"):
+        import_module("minigrid")
 
 
 def _has(function: Callable[..., Any], name: str) -> bool:

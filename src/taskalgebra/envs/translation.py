@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, final
@@ -109,14 +110,7 @@ def view_of(
                 )
         if isinstance(observation, str):
             part = _usual(own[observation])
-            inner = part.look
-            return View(
-                own,
-                part.space,
-                lambda seen, env: (
-                    seen[observation] if inner is None else inner(seen[observation], env)
-                ),
-            )
+            return View(own, part.space, partial(_part, observation, part.look))
         return _flat(own, spaces.Dict({key: own[key] for key in keys}), keys)
     return _usual(own)
 
@@ -125,8 +119,7 @@ def _usual(own: gym.Space[Any]) -> View:
     if isinstance(own, spaces.Discrete):
         if own.start == 0:
             return View(own, own)
-        start = int(own.start)
-        return View(own, spaces.Discrete(int(own.n)), lambda seen, _: int(seen) - start)
+        return View(own, spaces.Discrete(int(own.n)), partial(_from_zero, int(own.start)))
     if isinstance(own, spaces.Box) and len(own.shape) in (1, 3):
         return View(own, own)
     if isinstance(own, spaces.Dict):
@@ -167,12 +160,22 @@ def _flat(own: gym.Space[Any], kept: gym.Space[Any], keys: Sequence[str] | None)
         raise ValueError(f"{kept} has no fixed length; give a function: wrap(..., observation=...)")
     if flat.dtype.kind != "f" and flat.shape[0] and isinstance(kept, spaces.Dict | spaces.Tuple):
         flat = spaces.Box(flat.low, flat.high, dtype=np.float32)  # parts of different kinds
+    return View(own, flat, partial(_flattened, kept, keys))
 
-    def look(seen: Any, _: Any) -> Any:
-        given = seen if keys is None else {key: seen[key] for key in keys}
-        return spaces.flatten(kept, given)
 
-    return View(own, flat, look)
+def _part(key: str, look: Look | None, seen: Any, env: Any) -> Any:
+    """One part of a Dict, as its own view takes it."""
+    return seen[key] if look is None else look(seen[key], env)
+
+
+def _from_zero(start: int, seen: Any, _: Any) -> int:
+    """A number of a Discrete that starts elsewhere, counted from 0."""
+    return int(seen) - start
+
+
+def _flattened(kept: gym.Space[Any], keys: Sequence[str] | None, seen: Any, _: Any) -> Any:
+    """One vector of what is kept of an observation."""
+    return spaces.flatten(kept, seen if keys is None else {key: seen[key] for key in keys})
 
 
 def _by_function(own: gym.Space[Any], function: Look, sample: Any, env: Any) -> View:

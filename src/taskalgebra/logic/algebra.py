@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array
+from taskalgebra.content import ByContent
 
 
 def conjunction(x: Array, y: Array) -> Array:
@@ -51,7 +52,7 @@ def negation(x: Array, bounds: Bounds) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(ByContent):
     """The largest and the smallest element of an algebra, U and ∅, and their sum."""
 
     universal: Array
@@ -76,7 +77,7 @@ class Bounds:
         return part
 
 
-class BooleanElement(ABC):
+class BooleanElement(ByContent, ABC):
     """An element of a Boolean algebra: `a & b`, `a | b`, `~a`, `a ^ b`.
 
     A carrier defines ∧, ∨ and ¬.  Exclusive or follows from them, as in the paper.

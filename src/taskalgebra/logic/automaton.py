@@ -11,27 +11,33 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taskalgebra.arrays import BoolArray, IntArray
+from taskalgebra.content import ByContent
+from taskalgebra.drawing import html
+from taskalgebra.drawing.automata import Drawing, Edge, listing
 from taskalgebra.logic.composition import machine_of
 from taskalgebra.logic.expression import Constant, Expression, Name
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.guards import guard, matrix
 from taskalgebra.logic.minimal import can_reach, minimal
-from taskalgebra.logic.picture import Edge, listing, picture
 from taskalgebra.logic.progression import MOST_LETTERS, MOST_STATES, all_letters
 from taskalgebra.logic.steps import steps
 from taskalgebra.logic.text import ExpressionError
 from taskalgebra.validation import count
+
+if TYPE_CHECKING:
+    from taskalgebra.drawing.plots.paper import Axes
 
 MOST_SHOWN, MOST_EDGES = 100, 400
 """States and edges of an automaton that is listed or drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Automaton:
+class Automaton(ByContent):
     """A minimal complete deterministic automaton.
 
     Attributes:
@@ -191,10 +197,38 @@ class Automaton:
         Raises:
             ExpressionError: If there are more than 100 states or 400 edges.
         """
-        if state is not None and not 0 <= state < self.n_states:
-            raise ValueError(f"there is no state {state}; the last one is {self.n_states - 1}")
-        marks = self.accepting.tolist(), self.dead.tolist()
-        return picture(str(self.formula), self._guards(), *marks, state)
+        return self._drawing(state).svg(str(self.formula))
+
+    def plot(self, ax: Axes | None = None, *, state: int | None = None) -> Axes:
+        """Draw the picture of `svg` with matplotlib.
+
+        Args:
+            ax: Where to draw; by default in a new figure.
+            state: The current state, which is highlighted.
+
+        Raises:
+            ExpressionError: If there are more than 100 states or 400 edges.
+        """
+        from taskalgebra.drawing.plots.automata import plot_automaton
+
+        return plot_automaton(self._drawing(state), str(self.formula), ax)
+
+    def _drawing(self, state: int | None) -> Drawing:
+        """Where everything stands."""
+        if state is not None:
+            state = count(state, "state", least=0, most=self.n_states - 1)
+        return Drawing(self._guards(), self.accepting.tolist(), self.dead.tolist(), state)
+
+    def drawn(self, state: int | None = None) -> str:
+        """The picture as a part of a page, or in words what is too large to be drawn."""
+        if self._too_large:
+            return html.soft(f"{self.n_states:,} states, too large to be drawn")
+        return f'<div style="overflow-x:auto">{self.svg(state)}</div>'
+
+    def _repr_html_(self) -> str:
+        """The picture, for notebooks."""
+        words = html.soft(f"{self.n_states:,} states")
+        return html.shown("Automaton", f"{html.code(self.formula)} {words}", self.drawn())
 
     @property
     def satisfiable(self) -> bool:

@@ -21,6 +21,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar, Final, TypeVar, cast, final
 
+from taskalgebra.drawing import html
+from taskalgebra.drawing.trees import MOST_NODES, tree_svg
 from taskalgebra.logic.algebra import BooleanElement
 from taskalgebra.logic.composition import same_traces
 from taskalgebra.logic.rewriting import shortened
@@ -33,6 +35,7 @@ from taskalgebra.logic.truth import CanonicalForm, canonical_form, checked_names
 T = TypeVar("T")
 
 _MESSAGE_TEXT = 100_000
+_SIGNS = {"not": "¬", "and": "∧", "or": "∨", "xor": "⊻"}
 
 
 class Expression(Tree, BooleanElement):
@@ -186,6 +189,24 @@ class Expression(Tree, BooleanElement):
         if all(kind in BOOLEAN for kind, _, _ in (*one, *two)):
             return Xor(self, other).truth_table() == 0
         return same_traces(one, two)
+
+    def _repr_html_(self) -> str:
+        """The formula, and its tree if that is not too large, for notebooks."""
+        todo, drawn = steps(self), ""
+        if 1 < len(todo) <= MOST_NODES:
+            last = len(todo) - 1  # the whole formula, which is node 0 of the tree
+            edges = [(last - i, last - j) for i, s in enumerate(todo) for j in operand_places(s)]
+            drawn = tree_svg([self._written(s) for s in reversed(todo)], edges, repr(self))
+        text = repr(self).removeprefix("parse(").removesuffix(")")[1:-1]
+        kind = "Formula over time" if self.temporal else "Expression"
+        return html.shown(kind, html.code(text), drawn)
+
+    def _written(self, step: Step) -> str:
+        """A node in a tree: the sign of an operator, or a name."""
+        kind, content, _ = step
+        if kind == "name" or kind == "constant":
+            return str(content) if kind == "name" else str(content).lower()
+        return _SIGNS.get(kind) or str(self._nodes[kind].sign)
 
     def simplify(self) -> Expression:
         """A shortest sum of products with the same meaning; equivalent formulas get the same one.

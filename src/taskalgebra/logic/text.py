@@ -218,61 +218,8 @@ def _brief(name: str, *, quoted: bool = False) -> str:
 def postfix(
     text: str, names: Iterable[str] | None = None, more: Iterable[str] = ()
 ) -> Iterator[Symbol]:
-    """The formula with operands before operators (Dijkstra's shunting yard).
-
-    Args:
-        text: The formula.
-        names: The names that may occur, or None for any.
-        more: Further ones, which a message lists last.
-
-    Raises:
-        ExpressionError: At the first mistake.
-    """
-    known = None if names is None else _Known(frozenset(names), tuple(more))
-    read: dict[str, Symbol] = {}
-    waiting: list[Symbol] = []  # operators and open parentheses
-    opened: list[int] = []  # positions of the open parentheses
-    want_operand = True
-    previous = ""
-    for match in _TOKEN.finditer(text):
-        token = match[1]
-        symbol = read.get(token)
-        if symbol is None:
-            if not token:
-                break
-            symbol = read[token] = _read(match, known, want_operand)
-        if symbol.starts is not want_operand:
-            if symbol is _BY_PLACE:
-                symbol = _in_place(match, want_operand, known, read)
-            if symbol.starts is not want_operand:
-                raise _misplaced(want_operand, previous, token, text, match.start(1), known)
-        previous = token
-        if want_operand:
-            if symbol is _OPEN:
-                opened.append(match.start(1))
-                waiting.append(symbol)
-            elif symbol.level:
-                waiting.append(symbol)
-            else:
-                yield symbol
-                want_operand = False
-            continue
-        reach = symbol.level + symbol.right_to_left  # the least level of operators to apply first
-        while waiting and waiting[-1].level >= reach and waiting[-1] is not _OPEN:
-            yield waiting.pop()
-        if symbol is not _CLOSE:
-            waiting.append(symbol)
-            want_operand = True
-        elif waiting:
-            waiting.pop()
-            opened.pop()
-        else:
-            raise ExpressionError("this ')' closes no '('", text, match.start(1))
-    if want_operand:
-        raise _misplaced(want_operand, previous, "", text, len(text), known)
-    if opened:
-        raise ExpressionError("this '(' is never closed", text, opened[-1])
-    yield from reversed(waiting)
+    """The formula with operands before operators; see `Reader`."""
+    return Reader(names, more).postfix(text)
 
 
 class _Known:
@@ -281,6 +228,71 @@ class _Known:
     def __init__(self, first: frozenset[str], more: tuple[str, ...]) -> None:
         self.first, self.more = first, more
         self.every = first.union(more) if more else first
+
+
+class Reader:
+    """Reads formulas over the same names; what a token means is looked up once for all."""
+
+    def __init__(self, names: Iterable[str] | None = None, more: Iterable[str] = ()) -> None:
+        """Take the names.
+
+        Args:
+            names: The names that may occur, or None for any.
+            more: Further ones, which a message lists last.
+        """
+        self._known = None if names is None else _Known(frozenset(names), tuple(more))
+        self._read: dict[str, Symbol] = {}
+
+    def postfix(self, text: str) -> Iterator[Symbol]:
+        """The formula with operands before operators (Dijkstra's shunting yard).
+
+        Raises:
+            ExpressionError: At the first mistake.
+        """
+        known, read = self._known, self._read
+        waiting: list[Symbol] = []  # operators and open parentheses
+        opened: list[int] = []  # positions of the open parentheses
+        want_operand = True
+        previous = ""
+        for match in _TOKEN.finditer(text):
+            token = match[1]
+            symbol = read.get(token)
+            if symbol is None:
+                if not token:
+                    break
+                symbol = read[token] = _read(match, known, want_operand)
+            if symbol.starts is not want_operand:
+                if symbol is _BY_PLACE:
+                    symbol = _in_place(match, want_operand, known, read)
+                if symbol.starts is not want_operand:
+                    raise _misplaced(want_operand, previous, token, text, match.start(1), known)
+            previous = token
+            if want_operand:
+                if symbol is _OPEN:
+                    opened.append(match.start(1))
+                    waiting.append(symbol)
+                elif symbol.level:
+                    waiting.append(symbol)
+                else:
+                    yield symbol
+                    want_operand = False
+                continue
+            reach = symbol.level + symbol.right_to_left  # least level to apply first
+            while waiting and waiting[-1].level >= reach and waiting[-1] is not _OPEN:
+                yield waiting.pop()
+            if symbol is not _CLOSE:
+                waiting.append(symbol)
+                want_operand = True
+            elif waiting:
+                waiting.pop()
+                opened.pop()
+            else:
+                raise ExpressionError("this ')' closes no '('", text, match.start(1))
+        if want_operand:
+            raise _misplaced(want_operand, previous, "", text, len(text), known)
+        if opened:
+            raise ExpressionError("this '(' is never closed", text, opened[-1])
+        yield from reversed(waiting)
 
 
 def _in_place(

@@ -37,6 +37,8 @@ MOST_SWEEPS = 100
 """Sweeps of the upper bound."""
 ENOUGH = 0.98
 """A sweep that leaves more than this share of the largest distance is the last."""
+WORTH_COMPILING = 2**20
+"""Outcomes from which advantages are computed by a compiled loop, in little memory."""
 NOTHING = 1e-12
 """An advantage below this share of the largest reward or value is a rounding error."""
 
@@ -56,6 +58,11 @@ def advantages(mdp: FiniteMDP, steps: Array, values: Array) -> Array:
 
     Differences are added up, not values, so that little is lost where almost nothing leaves.
     """
+    if mdp.successor.size >= WORTH_COMPILING:
+        gain = np.empty(steps.shape)
+        _advantages(mdp.offset, mdp.successor, mdp.probability, steps, values, gain)
+        gain[mdp.goals] = 0.0
+        return gain
     here = np.repeat(np.repeat(values, mdp.n_actions), np.diff(mdp.offset))
     with np.errstate(invalid="ignore"):  # −∞ − −∞
         moved = mdp.probability * np.where(
@@ -64,9 +71,29 @@ def advantages(mdp: FiniteMDP, steps: Array, values: Array) -> Array:
             values[mdp.successor] - here,
         )
     summed = np.add.reduceat(moved, mdp.offset[:-1]).reshape(steps.shape)
-    gain: Array = np.where(np.isnan(summed), -np.inf, steps + summed)
+    gain = np.where(np.isnan(summed), -np.inf, steps + summed)
     gain[mdp.goals] = 0.0
     return gain
+
+
+@kernel
+def _advantages(
+    offset: LongArray,
+    successor: IntArray,
+    probability: Array,
+    steps: Array,
+    values: Array,
+    gain: Array,
+) -> None:
+    """Fill in A(s, a), without arrays of all outcomes."""
+    n_states, n_actions = steps.shape
+    for s in range(n_states):
+        for a in range(n_actions):
+            moved = 0.0
+            for k in range(offset[s * n_actions + a], offset[s * n_actions + a + 1]):
+                if successor[k] != s:
+                    moved += probability[k] * (values[successor[k]] - values[s])
+            gain[s, a] = -np.inf if np.isnan(moved) else steps[s, a] + moved
 
 
 def upper_bound(

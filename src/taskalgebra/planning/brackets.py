@@ -34,6 +34,8 @@ from taskalgebra.theory.tasks import Task
 class Bracket(BooleanElement):
     """Bounds on V* of a task in every state: lower ≤ V* ≤ upper, each `[S]`."""
 
+    _held = ("expression", "task", "lower", "upper")
+
     expression: Expression
     task: Task
     lower: Array

@@ -16,201 +16,45 @@ The search is that of `worlds.returns`.  With a cycle of positive sum there is n
 `ReturnToGoal` needs S·G numbers; a table of Q̄ needs S·G·A for each task.  If that is too large,
 `plan` uses a `PlannedReach`, which keeps the former and computes rows of the latter on demand.
 
-Stochastic worlds are solved by `planning.stochastic`.
+Stochastic worlds are solved by `planning.stochastic`; large ones keep what `planning.vectors` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from taskalgebra.arrays import Array, IntArray, LongArray
-from taskalgebra.compiled import kernel
+from taskalgebra.arrays import Array
 from taskalgebra.planning.horizon import optimal_within
+from taskalgebra.planning.planned import PlannedFamily as PlannedFamily
+from taskalgebra.planning.planned import PlannedReach as PlannedReach
 from taskalgebra.planning.stochastic import ShortestPaths, bracketed_tables
+from taskalgebra.planning.storage import stored_returns
+from taskalgebra.planning.to_goals import PositiveCycleError as PositiveCycleError
+from taskalgebra.planning.to_goals import ReturnToGoal as ReturnToGoal
+from taskalgebra.planning.to_goals import known_return_to_goal
+from taskalgebra.planning.to_goals import return_to_goal as return_to_goal
+from taskalgebra.planning.vectors import (
+    LARGEST_TABLES,
+    VectorFamily,
+    VectorReach,
+    unpack_vectors,
+)
 from taskalgebra.progress import LOGGER
-from taskalgebra.theory.assumptions import describe_cycle
-from taskalgebra.theory.family import Arrays, Family, Packed, TableFamily, Words
+from taskalgebra.theory.family import Arrays, TableFamily, Words
 from taskalgebra.theory.numbering import Numbering
-from taskalgebra.theory.reach import Reach, ReachBounds, ReachQ
 from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.rounding import TOLERANCE
-from taskalgebra.theory.tables import as_states
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.theory.values import Sight
 from taskalgebra.validation import instance, number
 from taskalgebra.worlds.finite import FiniteMDP
-from taskalgebra.worlds.returns import best_returns
 
 Tasks = Mapping[str, Task] | Sequence[Task]
 
 LARGEST_TABLE = 2**25
 """Entries S·G·A up to which `plan` makes tables: 256 MB of float64 per task."""
-
-
-class PositiveCycleError(ValueError):
-    """Some cycle earns more each time round, so no optimal value exists."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ReturnToGoal:
-    """G*(s:g), the best sum of rewards from s up to, but not including, g  (Corollary 1)."""
-
-    mdp: FiniteMDP
-    step_reward: Array  # [S, A]
-    to_goal: Array  # [G, S]; −∞ where g cannot be reached
-    nearest: IntArray  # [S], the goal with the best return
-    nearest_return: Array  # [S]
-    second_return: Array  # [S], the best return among the other goals
-
-    def q_bar(self, goal_reward: Array, r_bar_min: float, states: NDArray[np.integer]) -> Array:
-        """Q̄*_M(s, g, a) for some states, `[B, G, A]`, from the terminal rewards of a task."""
-        mdp = self.mdp
-        out = np.empty((states.size, mdp.n_goals, mdp.n_actions))
-        _expand(
-            mdp.next_state,
-            self.step_reward,
-            mdp.goal_of_state,
-            self.to_goal,
-            self.nearest,
-            self.nearest_return,
-            self.second_return,
-            goal_reward,
-            r_bar_min,
-            states.ravel().astype(np.int64),
-            out,
-        )
-        return out.reshape(*states.shape, mdp.n_goals, mdp.n_actions)
-
-
-def return_to_goal(mdp: FiniteMDP, step_reward: Array | None = None) -> ReturnToGoal:
-    """Search backwards from every goal of a deterministic world.
-
-    Args:
-        mdp: the world.
-        step_reward: `[S, A]`, if other than the world's own.
-
-    Raises:
-        PositiveCycleError: some cycle has a positive sum of rewards.
-    """
-    rewards = mdp.step_reward if step_reward is None else step_reward
-    to_goal, cycle = best_returns(mdp, rewards)
-    if cycle:
-        raise PositiveCycleError(
-            f"{describe_cycle(mdp, cycle)} has a positive sum of rewards, so going round "
-            f"forever beats reaching any goal; lower the step rewards"
-        )
-    return ReturnToGoal(mdp, rewards, to_goal, *_best_two(to_goal))
-
-
-@kernel
-def _best_two(to_goal: Array) -> tuple[IntArray, Array, Array]:
-    """The best goal of each state, its return, and the best return among the other goals."""
-    n_goals, n_states = to_goal.shape
-    nearest = np.zeros(n_states, np.int32)
-    best = np.full(n_states, -np.inf)
-    second = np.full(n_states, -np.inf)
-    for g in range(n_goals):
-        for s in range(n_states):
-            value = to_goal[g, s]
-            if value > best[s]:
-                second[s], best[s], nearest[s] = best[s], value, g
-            elif value > second[s]:
-                second[s] = value
-    return nearest, best, second
-
-
-@kernel
-def _expand(
-    next_state: IntArray,
-    step_reward: Array,
-    goal_of_state: IntArray,
-    to_goal: Array,
-    nearest: IntArray,
-    nearest_return: Array,
-    second_return: Array,
-    goal_reward: Array,
-    r_bar_min: float,
-    states: LongArray,
-    out: Array,
-) -> None:
-    """Fill out[i] with Q̄*(states[i], g, a); the formula is the one of the module's docstring."""
-    n_actions, n_goals = next_state.shape[1], goal_reward.size
-    for i in range(states.size):
-        s = states[i]
-        own = goal_of_state[s]
-        if own >= 0:
-            out[i] = r_bar_min
-            out[i, own] = goal_reward[own]
-            continue
-        for a in range(n_actions):
-            t, r, n = next_state[s, a], step_reward[s, a], nearest[next_state[s, a]]
-            elsewhere = nearest_return[t] + r_bar_min
-            for g in range(n_goals):
-                out[i, g, a] = r + max(to_goal[g, t] + goal_reward[g], elsewhere)
-            own_way = to_goal[n, t] + goal_reward[n]
-            out[i, n, a] = r + max(own_way, second_return[t] + r_bar_min)
-
-
-@final
-class PlannedReach(Reach):
-    """The planner's returns in a world too large for tables; observations are states.
-
-    Its values are those of Definition 2: they include the penalty r̄_MIN of ending in another goal
-    if that is best.
-    """
-
-    def __init__(self, returns: ReturnToGoal, r_bar_min: float) -> None:
-        """Take the returns of a world and the penalty."""
-        self.to_goals, self.r_bar_min = returns, r_bar_min
-
-    def returns(self, observations: Any) -> Array:
-        """G*(s:g, a) = r(s, a) + G*(s':g), `[B, G, A]`; −∞ where g cannot be reached."""
-        return self._expanded(observations, np.zeros(self.to_goals.mdp.n_goals), -np.inf)
-
-    def q_bar(self, sight: Sight, goal_reward: Array) -> Array:
-        """Rows of Q̄*_M."""
-        return self._expanded(sight.observations, goal_reward, self.r_bar_min)
-
-    def _expanded(self, observations: ArrayLike, goal_reward: Array, r_bar_min: float) -> Array:
-        states = as_states(observations, self.to_goals.mdp.n_states)
-        return self.to_goals.q_bar(goal_reward, r_bar_min, states)
-
-
-@final
-class WithoutPenalty(Reach):
-    """The returns of a reach, to which goals add what they pay and nothing else."""
-
-    def __init__(self, reach: Reach) -> None:
-        """Take the reach."""
-        self.reach, self.observation_ndim = reach, reach.observation_ndim
-
-    def returns(self, observations: Any) -> ArrayLike:
-        """Those of the reach."""
-        return self.reach.returns(observations)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class PlannedFamily(Family):
-    """Values computed on demand, from the returns of a world too large for tables."""
-
-    FORMAT = TableFamily.FORMAT
-
-    def to_goals(self) -> Reach:
-        """The planner's returns, without the penalty."""
-        first = self.values[0]
-        assert isinstance(first, ReachQ)
-        return WithoutPenalty(first.reach)
-
-    def pack(self) -> Packed:
-        """No arrays: planning again is faster than reading them."""
-        words = {"tables": False, "r_bar_min": self.r_bar_min, "error_bound": self.error_bound}
-        return words, {}
 
 
 def plan(
@@ -219,7 +63,8 @@ def plan(
     *,
     r_bar_min: float | None = None,
     tolerance: float | None = None,
-) -> TableFamily | PlannedFamily:
+    storage: str | Path | None = None,
+) -> TableFamily | PlannedFamily | VectorFamily:
     """Q̄* of these tasks: tables if they fit, else values computed on demand.
 
     Args:
@@ -229,24 +74,40 @@ def plan(
         tolerance: for stochastic worlds, the error to stop at; by default `TOLERANCE` times the
             largest reward.  Where float64 cannot keep it, the logger `taskalgebra` warns, and
             `error_bound` says what was kept.
+        storage: a directory for the returns of a deterministic world, which are then mapped from
+            there and not held in memory; see `planning.storage`.
     """
     mdp = instance(space, TaskSpace, "the space").mdp
     if r_bar_min is not None:
         r_bar_min = checked_r_bar_min(r_bar_min, space)
     entries = mdp.n_states * mdp.n_goals * mdp.n_actions
-    if entries <= LARGEST_TABLE or not mdp.deterministic:
-        return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
+    if storage is not None and not mdp.deterministic:
+        raise ValueError(
+            "storage= keeps the returns of a deterministic world, and this one has random "
+            "outcomes; leave it out"
+        )
     named = _named(space, tasks)
-    if any(task.step_reward is not None for task in named.values()):
+    dense = any(task.step_reward is not None for task in named.values())
+    if not mdp.deterministic and not dense and entries * (len(named) + 2) > LARGEST_TABLES:
+        kept = VectorReach(space, _r_bar_min(space, r_bar_min), _tolerance(space, tolerance))
+        family = VectorFamily.of(named, kept)
+        _warn(kept.error_bound, kept.tolerance)
+        return family
+    if storage is None and (entries <= LARGEST_TABLE or not mdp.deterministic):
+        return q_bar_star(space, tasks, r_bar_min=r_bar_min, tolerance=tolerance)
+    if dense:
         raise ValueError(
             f"dense tasks need tables, and {entries:,} entries exceed {LARGEST_TABLE:,}; "
             f"plan a smaller world"
+            if storage is None
+            else "dense tasks need tables, which storage= does not keep; leave it out"
         )
     low = _r_bar_min(space, r_bar_min)
-    reach = PlannedReach(return_to_goal(mdp), low)
-    bounds = ReachBounds(space, reach)
-    values = tuple(ReachQ(reach, task.goal_reward, bounds) for task in named.values())
-    return PlannedFamily(space, named, values, bounds, low, 0.0)
+    if storage is None:
+        returns = known_return_to_goal(mdp, mdp.step_reward)
+    else:
+        returns = stored_returns(mdp, storage)
+    return PlannedFamily.of(space, named, PlannedReach(returns, low))
 
 
 def q_bar_star(
@@ -286,7 +147,7 @@ def _tables(
     """Tables of all tasks that share their step rewards; goal_reward is `[tasks, G]`."""
     if not mdp.deterministic:
         return bracketed_tables(mdp, step_reward, goal_reward, r_bar_min, tolerance)
-    returns = return_to_goal(mdp, step_reward)
+    returns = known_return_to_goal(mdp, step_reward)
     states = np.arange(mdp.n_states)
     return [returns.q_bar(rewards, r_bar_min, states) for rewards in goal_reward], 0.0
 
@@ -324,19 +185,21 @@ def _named(space: TaskSpace, tasks: Tasks) -> dict[str, Task]:
         tasks = {f"task {i}": task for i, task in enumerate(tasks)}
     for task in tasks.values():
         instance(task, Task, "a task to plan")
-        if task.space is not space:
+        if task.space != space:
             raise ValueError(f"{task!r} belongs to another space; plan the tasks of one TaskSpace")
-    return dict(tasks)
+    return {name: task.of(space) for name, task in tasks.items()}
 
 
 def unpack(
     words: Words, arrays: Arrays, space: TaskSpace, tasks: Mapping[str, Task]
-) -> TableFamily | PlannedFamily:
+) -> TableFamily | PlannedFamily | VectorFamily:
     """The family that `TableFamily.pack` or `PlannedFamily.pack` packed; the latter plans again.
 
     Raises:
         ValueError: the shape or the type of a table does not fit the world.
     """
+    if "v_bar" in arrays:
+        return unpack_vectors(words, arrays, space, tasks, _tolerance(space, None))
     if not words["tables"]:
         return plan(space, tasks, r_bar_min=words["r_bar_min"])
     names = ("q_universal", "q_empty", *(f"q_{i}" for i in range(len(tasks))))
@@ -372,8 +235,7 @@ def optimal_v(task: Task, *, tolerance: float | None = None, horizon: int | None
         values, error = ShortestPaths(mdp, task.steps).solve(task.goal_reward, tolerance)
         _warn(error, tolerance)
         return values
-    best: Array = (return_to_goal(mdp, task.steps).to_goal + task.goal_reward[:, None]).max(axis=0)
-    return best
+    return known_return_to_goal(mdp, task.steps).best(np.arange(mdp.n_states), task.goal_reward)
 
 
 def optimal_q(task: Task, *, tolerance: float | None = None) -> Array:

@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.content import ByContent
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.planning.timed import TimedPolicy
 from taskalgebra.theory.family import Arrays, Family, Packed, Words
@@ -51,7 +52,7 @@ LARGEST = 2**27
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class StepsLeft:
+class StepsLeft(ByContent):
     """V̄_h of N pairs of a goal and what it pays; from its last level on, V̄_h stays as it is."""
 
     mdp: FiniteMDP

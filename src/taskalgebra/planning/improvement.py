@@ -18,6 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from taskalgebra.arrays import Array, LongArray
+from taskalgebra.content import ByContent
 from taskalgebra.planning.bounds import advantages, nothing, upper_bound
 from taskalgebra.planning.policies import able, made_proper, policy_values, some_proper, swept
 from taskalgebra.planning.policy_iteration import ConvergenceError
@@ -33,8 +34,8 @@ PATIENT_SWEEPS = 1_000
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Improvement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Improvement(ByContent):
     """A policy that was improved, and what that took."""
 
     actions: LongArray  # [S]
@@ -47,6 +48,11 @@ class Improvement:
     def optimal(self) -> bool:
         """Whether no policy earns more."""
         return self.gap == 0.0
+
+    def __repr__(self) -> str:
+        """What it took, and how far from the optimum it may be."""
+        left = "optimal" if self.optimal else f"at most {self.gap:.2g} from the optimum"
+        return f"Improvement({str(self)!r}, {left})"
 
     def __str__(self) -> str:
         """What it took, in words."""

@@ -23,6 +23,7 @@ def loss_of(
     starts: LongArray | IntArray | None = None,
     optimum: Callable[[], Array] | None = None,
     name: Callable[[int], str] | None = None,
+    cells: LongArray | None = None,
 ) -> Loss:
     """What a policy earns from every start, and how far that is from the optimum.
 
@@ -35,6 +36,7 @@ def loss_of(
         starts: states; by default those of the world.
         optimum: plans V*, `[S]`; called only if the bound leaves something to find out.
         name: a state in words.
+        cells: `[S, 2]`, of states on a map; by default those of the world.
     """
     returns = policy_values(mdp, steps, terminal, actions)
     bound = upper_bound(mdp, steps, terminal, actions, returns)
@@ -48,6 +50,7 @@ def loss_of(
         residual=bound.residual,
         sweeps=bound.sweeps,
         scale=scale,
+        cells=mdp.cells if cells is None else cells,
     )
 
 
@@ -61,6 +64,7 @@ def at_starts(
     residual: float = 0.0,
     sweeps: int = 0,
     scale: float = 1.0,
+    cells: LongArray | None = None,
 ) -> Loss:
     """The loss from some starts, from values of all states."""
     states, counts = np.unique(starts, return_counts=True)
@@ -83,4 +87,5 @@ def at_starts(
         residual,
         sweeps,
         scale,
+        None if cells is None else cells[states],
     )

@@ -5,7 +5,7 @@ terminal rewards in goals, and −∞ where π may never end.  A goal that pays 
 to end there is not to end.  In a deterministic world rewards are added up along paths.  Otherwise a
 small system is solved directly, and a large one by sweeps over the states, those nearest to goals
 first (Gauss and Seidel): an action that works leads there, so that few sweeps are enough where
-accidents are rare.
+accidents are rare.  Very large ones are swept in waves (`planning.waves`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from taskalgebra.planning.policy_iteration import (
     ConvergenceError,
     chain_values,
 )
+from taskalgebra.planning.waves import LARGE, TOO_LONG, evaluate
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -27,11 +28,6 @@ MOST_SWEEPS = 100_000
 """Sweeps after which a policy of a large world is given up."""
 AT_ONCE = 2**25
 """Outcomes that a compiled loop looks at before it returns, so that Ctrl-C is heard."""
-
-TOO_LONG = (
-    "episodes of this policy are too long: rounding errors hide their number of steps; let the "
-    "rarest outcomes of the world be likelier"
-)
 
 
 def transitions(mdp: FiniteMDP, actions: LongArray) -> tuple[LongArray, IntArray, LongArray]:
@@ -102,6 +98,8 @@ def swept(
     Raises:
         ConvergenceError: it takes more than `most_sweeps`.
     """
+    if live.size >= LARGE:
+        return evaluate(mdp, steps, actions, live, values, most_sweeps)
     values[live] = np.where(np.isfinite(values[live]), values[live], 0.0)
     order = live[np.argsort(_depth(mdp, actions)[live], kind="stable")]
     at_once = max(1, AT_ONCE // max(1, live.size))
@@ -235,9 +233,7 @@ def some_proper(mdp: FiniteMDP, terminal: Array) -> LongArray:
 def _attracted(mdp: FiniteMDP, terminal: Array, near: BoolArray, actions: LongArray) -> LongArray:
     """A policy that leads from everywhere to where it is near already."""
     chosen = actions.copy()
-    ending = able(mdp, terminal)
-    while _attract(mdp.offset, mdp.successor, mdp.n_actions, ending, near, chosen):
-        pass
+    _attract(mdp.offset, mdp.successor, mdp.n_actions, able(mdp, terminal), near, chosen)
     return chosen
 
 
@@ -249,22 +245,40 @@ def _attract(
     ending: BoolArray,
     near: BoolArray,
     chosen: LongArray,
-) -> bool:
-    """Choose actions for the states one step further away; whether there were any."""
+) -> None:
+    """Choose actions that never leave `ending`, for states one step from `near`, then two, ….
+
+    Of several that may lead one step closer, the first is chosen.
+    """
+    n_states = ending.size
+    into, pair_of = graph.pairs_into(offset, successor, n_states)
     joined = near.copy()
-    grew = False
-    for s in range(ending.size):
-        if near[s] or not ending[s]:
-            continue
-        for a in range(n_actions):
-            safe, closer = True, False
-            for k in range(offset[s * n_actions + a], offset[s * n_actions + a + 1]):
-                safe = safe and ending[successor[k]]
-                closer = closer or near[successor[k]]
-            if safe and closer:
-                chosen[s] = a
-                joined[s] = True
-                grew = True
-                break
-    near[:] = joined
-    return grew
+    queue = np.empty(n_states, np.int64)
+    first_action = np.full(n_states, n_actions, np.int64)
+    head, tail = 0, 0
+    for s in range(n_states):
+        if near[s]:
+            queue[tail] = s
+            tail += 1
+    while head < tail:
+        layer = tail
+        for i in range(head, layer):
+            t = queue[i]
+            for k in range(into[t], into[t + 1]):
+                pair = np.int64(pair_of[k])
+                source, a = pair // n_actions, pair % n_actions
+                if near[source] or not ending[source] or a >= first_action[source]:
+                    continue
+                safe = True
+                for j in range(offset[pair], offset[pair + 1]):
+                    safe = safe and ending[successor[j]]
+                if safe:
+                    first_action[source] = a
+                    if not joined[source]:
+                        joined[source] = True
+                        queue[tail] = source
+                        tail += 1
+        for i in range(layer, tail):
+            near[queue[i]] = True
+            chosen[queue[i]] = first_action[queue[i]]
+        head = layer

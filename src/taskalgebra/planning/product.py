@@ -67,7 +67,7 @@ class Product:
         mdp, task = self.mdp, self.task
         if not mdp.deterministic:
             return optimal_q(task)
-        to_goal = return_to_goal(mdp).to_goal[SATISFIED]
+        to_goal = return_to_goal(mdp).held.to(SATISFIED)
         q: Array = task.steps + to_goal[mdp.next_state] + task.goal_reward[SATISFIED]
         return q
 

@@ -13,6 +13,9 @@ A set of states in which an agent can stay forever at no cost would hold the upp
 treated as one state: all its members are worth its best way out (the "end components" of
 probabilistic model checking).  From states without any proper policy the value is −∞.
 
+Large worlds in which every step costs something are swept in waves (`planning.waves`), and bounds
+follow from the residuals.  The rest of this module is for all others.
+
 Bounds move by one step with each sweep, so episodes of a million steps would take millions of
 sweeps; and steps that cost less than a rounding error move nothing.  Where bounds stay apart, and
 the world is not too large for linear systems, `policy_iteration` finds verified ones.  The closer
@@ -21,7 +24,7 @@ ones count; those of the sweeps after their rounding errors are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -36,6 +39,7 @@ from taskalgebra.planning.policy_iteration import (
     verified_lower,
     verified_upper,
 )
+from taskalgebra.planning.waves import LARGE, Waves
 from taskalgebra.theory.assumptions import free_components
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -75,14 +79,31 @@ class ShortestPaths:
         self.usable = np.logical_and.reduceat(self.ending[mdp.successor], mdp.offset[:-1])
         self.solvable = int((self.ending & ~mdp.is_goal).sum()) <= policy_iteration.LARGEST_SYSTEM
         self.sweeps = PATIENT_SWEEPS if self.solvable else MOST_SWEEPS
-        self.duration = self._certified_duration()
-        self.component, self.inner = free_components(mdp, step_reward)
+        self.waves = self._waves()
+        if self.waves is None:
+            self.duration = self._certified_duration()
+            self.component, self.inner = free_components(mdp, step_reward)
+
+    def _waves(self) -> Waves | None:
+        """Sweeps in waves, for large worlds in which every step costs something."""
+        if self.mdp.n_states < LARGE:
+            return None
+        waves = Waves(self.mdp, self.step_reward, self.usable)
+        return waves if waves.cost > 0 else None
+
+    def solve_all(self, terminals: Sequence[Array], tolerance: float) -> list[tuple[Array, float]]:
+        """What `solve` returns, for each of these; large worlds on all cores."""
+        if self.waves is not None:
+            return self.waves.solve_all(terminals, tolerance)
+        return [self.solve(terminal, tolerance) for terminal in terminals]
 
     def solve(self, terminal: Array, tolerance: float) -> tuple[Array, float]:
         """V over proper policies, given the terminal reward of each goal; and its error bound.
 
         Rounding errors add up over an episode, so the error bound may exceed the tolerance.
         """
+        if self.waves is not None:
+            return self.waves.solve(terminal, tolerance)
         mdp, walking = self.mdp, self.ending & ~self.mdp.is_goal
         lower = terminal.min() + self.step_reward.min() * self.duration
         upper = np.full(mdp.n_states, terminal.max())
@@ -212,21 +233,38 @@ def bracketed_tables(
     r̄_M(·, g, ·) depends on the task only through r_M(g), so each goal is solved once for each
     terminal reward it has in some task, not once per task.
     """
-    paths = ShortestPaths(mdp, step_reward)
     n_tasks, n_goals = goal_reward.shape
+    wanted = [(g, float(r)) for g in range(n_goals) for r in np.unique(goal_reward[:, g])]
+    solved, error = solutions(ShortestPaths(mdp, step_reward), wanted, r_bar_min, tolerance)
     v_bar = np.empty((n_tasks, n_goals, mdp.n_states))
-    error = 0.0
-    for g in range(n_goals):
-        for reward in np.unique(goal_reward[:, g]):
-            terminal = np.full(n_goals, r_bar_min)
-            terminal[g] = reward
-            values, bound = paths.solve(terminal, tolerance)
-            v_bar[goal_reward[:, g] == reward, g] = values
-            error = max(error, bound)
+    for (g, reward), values in zip(wanted, solved, strict=True):
+        v_bar[goal_reward[:, g] == reward, g] = values
     tables = [
         _backup(mdp, step_reward, v_bar[t], goal_reward[t], r_bar_min) for t in range(n_tasks)
     ]
     return tables, error
+
+
+def solutions(
+    paths: ShortestPaths, wanted: Sequence[tuple[int, float]], r_bar_min: float, tolerance: float
+) -> tuple[list[Array], float]:
+    """V̄(·, g) `[S]` for each goal and terminal reward, and a bound on their error.
+
+    Those with the same terminal rewards of all goals are one solution.
+    """
+    terminals: dict[tuple[int, float], Array] = {}
+    for g, reward in wanted:
+        terminal = np.full(paths.mdp.n_goals, r_bar_min)
+        terminal[g] = reward
+        terminals.setdefault(solution_key(g, reward, r_bar_min), terminal)
+    found = dict(zip(terminals, paths.solve_all(list(terminals.values()), tolerance), strict=True))
+    of_wanted = [found[solution_key(g, reward, r_bar_min)][0] for g, reward in wanted]
+    return of_wanted, max((error for _, error in found.values()), default=0.0)
+
+
+def solution_key(goal: int, reward: float, r_bar_min: float) -> tuple[int, float]:
+    """What tells solutions apart; a goal that pays r̄_MIN is like all others."""
+    return (-1 if reward == r_bar_min else goal), reward
 
 
 @kernel

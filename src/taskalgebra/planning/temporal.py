@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.content import ByContent
 from taskalgebra.logic.automaton import Automaton
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.policy import Policy
@@ -53,7 +54,7 @@ class EndlessGainError(ValueError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Labelled:
+class Labelled(ByContent):
     """An automaton over the goals of a world."""
 
     automaton: Automaton
@@ -342,7 +343,7 @@ def with_tolls(between: Array, toll: Array) -> Array:
 
 
 @final
-class TolledReach(Reach):
+class TolledReach(ByContent, Reach):
     """Returns to goals through other goals, each for a toll: the fewest violations, then steps.
 
     R̄(s:g, a) = max{ G(s:g, a),  max_h G(s:h, a) + toll(h) + R̄(h:g) }

@@ -28,7 +28,7 @@ from taskalgebra.theory.findings import (
     Finding,
 )
 from taskalgebra.theory.rounding import told_apart
-from taskalgebra.theory.worth import ways_of, worth_the_way
+from taskalgebra.theory.worth import Ways, ways_of, worth_the_way
 from taskalgebra.worlds import cycles, graph
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.returns import costs, positive_cycle
@@ -50,8 +50,8 @@ def examine(
             _two_values(mdp, candidates, r_empty, r_universal),
             _no_positive_cycle(mdp),
             _no_free_stay(mdp),
-            _reachable(mdp),
-            told_apart(mdp, r_empty, r_universal, None if isinstance(ways, str) else ways.to_goal),
+            _reachable(mdp, ways),
+            told_apart(mdp, r_empty, r_universal, None if isinstance(ways, str) else ways.largest),
             worth_the_way(ways, own, r_empty, r_universal),
             *_limit(mdp),
         )
@@ -225,16 +225,27 @@ def free_components(mdp: FiniteMDP, step_reward: Array) -> tuple[IntArray, BoolA
     return cycles.end_components(mdp.offset, mdp.successor, *shape, free.ravel())
 
 
-def _reachable(mdp: FiniteMDP) -> Finding:
+def _reachable(mdp: FiniteMDP, ways: Ways | str) -> Finding:
     paper = "Lemma 2"
-    steps = graph.steps_to(mdp.predecessors, mdp.goals)
-    missed = np.argwhere(steps[:, mdp.starts] == graph.UNREACHED)
-    if missed.size:
-        g, s = int(missed[0][0]), int(mdp.starts[missed[0][1]])
+    missed = _missed(mdp, ways)
+    if missed is not None:
+        g, s = missed
         detail = f"goal {mdp.goal_names[g]!r} cannot be reached from {mdp.state_name(s)}"
         offender = {"goal": mdp.goal_names[g], "state": s}
         return Finding(REACHABLE, paper, False, detail, offender)
     return Finding(REACHABLE, paper, True, "every goal can be reached from every start")
+
+
+def _missed(mdp: FiniteMDP, ways: Ways | str) -> tuple[int, int] | None:
+    """The first goal, and the first start from which there is no way to it."""
+    if not isinstance(ways, str):
+        return ways.held.first_missed(mdp.starts)
+    offset, state, _ = mdp.predecessors
+    for g in range(mdp.n_goals):
+        able = graph.can_reach(offset, state, mdp.goals[g : g + 1])[mdp.starts]
+        if not able.all():
+            return g, int(mdp.starts[able.argmin()])
+    return None
 
 
 def describe_cycle(mdp: FiniteMDP, states: Sequence[int], most: int = 6) -> str:

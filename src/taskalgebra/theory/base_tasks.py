@@ -74,7 +74,7 @@ def labels_of(tasks: Mapping[str, Task]) -> BoolArray:
     space = instance(next(iter(tasks.values())), Task, "a task").space
     for name, task in tasks.items():
         instance(task, Task, f"task {name!r}")
-        if task.space is not space:
+        if task.space != space:
             raise ValueError(f"task {name!r} belongs to another space than the first; use one")
         if not task.two_valued:
             raise ValueError(
@@ -134,7 +134,7 @@ def expression_of(task: Task, tasks: Mapping[str, Task], write: Writer = in_shor
     """
     if task.step_reward is not None:
         raise ValueError(f"{task!r} is dense: no expression has step rewards of its own")
-    if any(other.space is not task.space for other in tasks.values()):
+    if any(other.space != task.space for other in tasks.values()):
         raise ValueError(
             f"{task!r} belongs to another space than {', '.join(tasks)}; give a task of the "
             f"same space, or an expression"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from taskalgebra.arrays import Array, LongArray
+from taskalgebra.content import ByContent
+from taskalgebra.drawing import html
 from taskalgebra.theory.findings import (
     APART,
     DETERMINISTIC,
@@ -21,6 +23,9 @@ from taskalgebra.theory.findings import (
     Findings,
 )
 from taskalgebra.theory.tasks import TaskSpace
+
+if TYPE_CHECKING:
+    from taskalgebra.drawing.plots.paper import Axes
 
 PENALTY, EXACT_VALUES = "mild penalty", "exact values"
 PLAIN: Mapping[str, str] = {
@@ -35,6 +40,7 @@ PLAIN: Mapping[str, str] = {
     EXACT_VALUES: "values are estimates",
 }
 """What is to blame for a loss, in a few words."""
+MENDED = "agent.improve() mends it"
 LOST = 1e-9
 """A smaller share of the largest reward is not a loss but a rounding error."""
 
@@ -83,8 +89,8 @@ def not_known(name: str, paper: str) -> Finding:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Loss:
+@dataclass(frozen=True, eq=False, repr=False)
+class Loss(ByContent):
     """What an agent earns from every start of a finite world, and what it is short of at most."""
 
     starts: LongArray  # [N], states, each once
@@ -96,6 +102,7 @@ class Loss:
     residual: float  # max δ: what one step could gain, at most
     sweeps: int  # over states and actions, for the bound; 0: the bound is the optimum itself
     scale: float  # the largest reward
+    cells: LongArray | None = None  # [N, 2], of the starts on the map, if there is one
 
     @property
     def lost(self) -> Array | None:
@@ -118,6 +125,10 @@ class Loss:
     def mean(self) -> float:
         """What the agent loses on average over episodes; NaN if the optimum was not planned."""
         return float("nan") if self.lost is None else float((self.lost * self.weights).sum())
+
+    def __repr__(self) -> str:
+        """The line."""
+        return f"Loss({str(self)!r})"
 
     def __str__(self) -> str:
         """One line."""
@@ -149,8 +160,8 @@ def _difference(high: Array, low: Array) -> Array:
 
 
 @final
-@dataclass(frozen=True)
-class Played:
+@dataclass(frozen=True, eq=False)
+class Played(ByContent):
     """What an agent earns in an open world, by play, beside the best that is known."""
 
     episodes: int
@@ -162,7 +173,7 @@ class Played:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate(Findings):
     """What is known of how good an agent is.
 
@@ -224,10 +235,9 @@ class Certificate(Findings):
         """All of it in a line: the verdict, what is to blame, and what to do."""
         parts = [self._verdict]
         if self.blame:
-            said = [f"{PLAIN.get(f.name, f.detail)} ({f.paper})" for f in self.blame]
-            parts[0] += f", because {' and '.join(said)}"
+            parts[0] += f", because {' and '.join(map(blamed, self.blame))}"
         if self._mendable:
-            parts.append("agent.improve() mends it")
+            parts.append(MENDED)
         return "; ".join([*parts, *filter(None, [self.note])])
 
     @property
@@ -250,8 +260,51 @@ class Certificate(Findings):
                 return f"{said}; {played.best} earns no more"
             return f"{said}; {played.best} may earn {max(less, 0.0):.3f} to {more:.3f} more"
         if loss is None:
-            return "optimal" if self.optimal else "not known to be optimal"
+            return "optimal" if self.optimal else f"not known to be optimal{self._unknown}"
         return f"{loss}{', in the world that was sampled' if self._sampled else ''}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what the agent loses from each start: on the map, or sorted if there is none.
+
+        If the optimum was not planned, it is the bound on the loss.
+
+        Args:
+            ax: where to draw; by default in a new figure.
+
+        Raises:
+            ValueError: nothing is known start by start, as in an open world.
+        """
+        from taskalgebra.drawing.plots.figures import plot_loss
+
+        if self.loss is None:
+            raise ValueError(
+                f"this certificate knows no loss start by start, so that there is nothing to draw: "
+                f"{self.line}"
+            )
+        known, words = self.loss.lost, "loss"
+        if known is None:
+            known, words = self.loss.bounds, "bound on the loss"
+        return plot_loss(known, self.loss.cells, str(self.loss), words, ax)
+
+    @property
+    def _unknown(self) -> str:
+        """What is open, where nothing is known to fail."""
+        if not self.holds:
+            return ""
+        said = [f"{f.detail} ({f.paper})" for f in self.findings if not f.examined]
+        return f": {' and '.join(said)}" if said else ""
+
+    def __repr__(self) -> str:
+        """The line."""
+        return f"Certificate({self.line!r})"
+
+    def _repr_html_(self) -> str:
+        """The verdict, then a row per assumption, for notebooks."""
+        known = [html.soft(self.method), *([html.text(self.note, 400)] if self.note else [])]
+        if self._mendable:
+            known.append(f"{html.code('agent.improve()')} makes it optimal")
+        said = "".join(f"<div>{each}</div>" for each in known)
+        return html.shown("Certificate", html.text(self._verdict, 400), said, self._in_rows)
 
     def __str__(self) -> str:
         """The verdict, then a line per assumption."""
@@ -261,6 +314,16 @@ class Certificate(Findings):
         if self._mendable:
             head.append("  agent.improve() makes it optimal")
         return "\n".join(head)
+
+
+def blamed(finding: Finding) -> str:
+    """An assumption that is to blame, in a few words."""
+    return f"{PLAIN.get(finding.name, finding.detail)} ({finding.paper})"
+
+
+def advised(loss: Loss) -> str:
+    """What is lost, and what to do about it, in a line."""
+    return str(loss) if loss.none else f"{loss}; {MENDED}"
 
 
 def _estimated(finding: Finding) -> bool:

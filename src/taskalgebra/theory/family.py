@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.content import ByContent
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.ahead import AheadPolicy, AheadReach
@@ -38,7 +39,7 @@ Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Family(ABC):
+class Family(ByContent, ABC):
     """Extended values of base tasks, in their order, and what they share."""
 
     FORMAT: ClassVar[str]

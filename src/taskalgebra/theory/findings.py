@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array
+from taskalgebra.drawing import html
 from taskalgebra.validation import finite
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -36,7 +37,7 @@ class Finding:
         return f"{self.word:5}  {self.name} ({self.paper}): {self.detail}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Findings(Mapping[str, Finding]):
     """Findings by name."""
 
@@ -62,8 +63,25 @@ class Findings(Mapping[str, Finding]):
         """The number of findings."""
         return len(self.findings)
 
+    def __repr__(self) -> str:
+        """What fails, by name."""
+        failed = ", ".join(finding.name for finding in self.findings if not finding.holds)
+        return f"{type(self).__name__}({f'fails: {failed}' if failed else 'nothing fails'})"
 
-@dataclass(frozen=True)
+    @property
+    def _in_rows(self) -> str:
+        """A row for each finding, as HTML."""
+        return html.rows(
+            [
+                html.sign(finding.word),
+                f"{html.text(finding.name)} {html.soft(f'({finding.paper})')}",
+                html.text(finding.detail, 400),
+            ]
+            for finding in self.findings
+        )
+
+
+@dataclass(frozen=True, repr=False)
 class AssumptionReport(Findings):
     """The findings of `TaskSpace.check`, by name."""
 
@@ -124,6 +142,10 @@ class AssumptionReport(Findings):
                 "one pays more, counting the way."
             )
         return verdict
+
+    def _repr_html_(self) -> str:
+        """What holds and what fails, and what follows, for notebooks."""
+        return html.shown("Assumptions", html.text(self.verdict, 2000), self._in_rows)
 
     def __str__(self) -> str:
         """One line per finding, then what follows from them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, Image, LongArray, Observations
+from taskalgebra.content import Travels
+from taskalgebra.drawing import html, worlds
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import numbers
+from taskalgebra.validation import listed, numbers
 from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
 
 if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.vector import VectorEnv
 
+    from taskalgebra.drawing.plots.paper import Axes
+
+RENDERED = "rgb_array"
+"""The render mode for images."""
 LEARNING_STEPS = 50
 """Of an episode for networks to learn from, where an environment has no limit of its own."""
 MAX_EPISODE_STEPS = 1_000
@@ -46,7 +53,7 @@ class Layout:
     code: Any = None  # for `reset(options={"code": ...})`, to start here
 
 
-class GoalEnv(ABC):
+class GoalEnv(Travels, ABC):
     """An environment to learn and to act in.
 
     `infos` of its copies may hold more: at a reset `"optimal_return"`, `[N]`, what the best policy
@@ -83,6 +90,10 @@ class GoalEnv(ABC):
     observation in which it was first met."""
     spec: Any = None
     """Gymnasium's: the registered name and the arguments, if it was made by name."""
+
+    def __repr__(self) -> str:
+        """The kind, the tasks, and the world."""
+        return f"{type(self).__name__}({listed(list(self.tasks))}) of {self.space.world!r}"
 
     @abstractmethod
     def vector(
@@ -189,10 +200,67 @@ class GoalEnv(ABC):
         """
         return None
 
+    def plot(self, ax: Axes | None = None, *, seed: int = 0) -> Axes:
+        """Draw the world: its map or its graph, or what an open one looks like when it begins.
+
+        Args:
+            ax: where to draw; by default in a new figure.
+            seed: of the episode, in an open world.
+
+        Raises:
+            TypeError: the world is open, and does not render.
+            ValueError: the world has no map, and too many states for a graph.
+        """
+        name, layout = type(self).__name__, self.one_layout(seed)
+        if layout is not None and layout.image is None:
+            return worlds.plot(layout.mdp, name, ax)
+        if layout is not None and layout.image is not None:
+            return worlds.plot_image(layout.image, name, ax)
+        env = self.rendering()
+        try:
+            env.reset(seed=self.episode_seed(seed))
+            shown = env.render()
+        finally:
+            env.close()
+        return worlds.plot_image(worlds.checked_image(shown, name), name, ax)
+
+    def rendering(self) -> Any:
+        """One environment that renders images: a copy of this one, or that it was made from.
+
+        Raises:
+            TypeError: neither does.
+        """
+        if RENDERED in render_modes(self) and hasattr(self, "step"):
+            drawn: Any = copy(self)
+            drawn.render_mode = RENDERED
+            return drawn
+        nothing = f'{type(self).__name__} has no render_mode="{RENDERED}": it cannot be drawn'
+        try:
+            made = self.make(render_mode=RENDERED)
+        except TypeError as error:
+            raise TypeError(f"{nothing}; {error}") from None
+        if RENDERED not in render_modes(made):
+            made.close()
+            raise TypeError(nothing)
+        return made
+
+    def _repr_html_(self) -> str:
+        """The map if there is one, the goals, the actions and the tasks, for notebooks."""
+        space, drawn = self.space, ""
+        if space.finite:
+            drawn = worlds.picture(space.mdp, type(self).__name__)
+        known = [
+            ["goals", html.names(space.goal_names)],
+            ["actions", html.names(space.action_names)],
+        ]
+        named = worlds.tasks({n: t.wanted for n, t in self.tasks.items()}, space.goal_names)
+        words = html.soft(repr(space.world).strip("<>"))
+        return html.shown(type(self).__name__, words, html.beside(drawn, html.rows(known) + named))
+
     def find_task(self, task: Task | Expression | str) -> Task:
         """A task by name, or by an expression over the named tasks."""
         if isinstance(task, Task):
-            if task.space is not self.space:
+            if task.space != self.space:
                 raise ValueError("the task belongs to another space than this environment")
             return task
         if not isinstance(task, str | Expression):
@@ -203,6 +271,11 @@ class GoalEnv(ABC):
         """The task of an expression over some tasks of this environment (Definition 1)."""
         space = self.space
         return expression.evaluate(tasks, universal=space.universal, empty=space.empty)
+
+
+def render_modes(env: Any) -> list[str]:
+    """The render modes of an environment."""
+    return list((getattr(env, "metadata", None) or {}).get("render_modes") or [])
 
 
 def checked_rewards(rewards: Any, step: int) -> Array:

@@ -22,11 +22,12 @@ from typing import Any, Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from taskalgebra.content import ByContent
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.shortest import shortest
 from taskalgebra.theory.base_tasks import goals_by_label
 from taskalgebra.theory.tasks import Task, TaskSpace
-from taskalgebra.validation import instance, listed
+from taskalgebra.validation import listed
 
 CLOSE = 1e-6
 """The most that a reward may be off r_U or r_∅, as a share of their difference."""
@@ -60,7 +61,7 @@ Observed = (
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Inference:
+class Inference(ByContent):
     """What is known of a task of which some goals were seen."""
 
     tasks: Mapping[str, Task]
@@ -230,7 +231,9 @@ def _base(tasks: Mapping[str, Task] | Known) -> dict[str, Task]:
                 "than all combinations can be composed; give infer their tasks: skills.tasks"
             )
         tasks = tasks.tasks
-    for name, task in instance(tasks, Mapping, "tasks").items():  # type: ignore[type-abstract]
+    if not isinstance(tasks, Mapping):
+        raise TypeError(f"expected skills, or {{name: Task}} such as world.tasks, got {tasks!r}")
+    for name, task in tasks.items():
         if isinstance(task, Task) and task.step_reward is not None:
             raise ValueError(f"task {name!r} is dense: goals alone do not say what it pays")
     return dict(tasks)
@@ -239,10 +242,10 @@ def _base(tasks: Mapping[str, Task] | Known) -> dict[str, Task]:
 def _seen(observed: Observed, space: TaskSpace) -> dict[int, bool]:
     """The goals that were seen and may be wanted, and whether they are desired."""
     if isinstance(observed, Task):
-        if observed.space is not space:
+        if observed.space != space:
             raise ValueError(
-                f"{observed!r} belongs to another task space than the base tasks, even if both are "
-                f"of equal worlds; make the task with theirs, such as skills.space.task(...)"
+                f"{observed!r} belongs to another task space than the base tasks; make the task "
+                f"with theirs, such as skills.space.task(...)"
             )
         if observed.step_reward is not None:
             raise ValueError(f"{observed!r} is dense: no expression has step rewards of its own")

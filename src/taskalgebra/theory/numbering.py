@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import LongArray
+from taskalgebra.content import ByContent
 
 
 @final
-class Numbering:
+class Numbering(ByContent):
     """Numbers from 0 for the different observations that were met."""
 
     def __init__(self, observations: NDArray[Any]) -> None:
@@ -34,6 +35,8 @@ class Numbering:
             self.meet(row)
         if len(self) != len(observations):
             raise ValueError(f"of {len(observations)} observations only {len(self)} are different")
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __len__(self) -> int:
         """The number of different observations met."""

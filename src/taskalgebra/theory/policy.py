@@ -13,6 +13,7 @@ rewards are counted changes no action.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.content import Travels
 from taskalgebra.theory.reach import DirectedReach, OfferedReach
 from taskalgebra.theory.rounding import TIE
 from taskalgebra.theory.tables import as_states
@@ -90,7 +92,7 @@ def _of_nan(observations: NDArray[Any], n_batch_axes: int) -> str:
     )
 
 
-class Policy(ABC):
+class Policy(Travels, ABC):
     """From observations to actions, for one episode or for a batch of them.
 
     A policy may have a memory.  `reset` says where new episodes begin; the next `actions` is for
@@ -138,13 +140,18 @@ class Policy(ABC):
 class GreedyPolicy(Policy):
     """The greedy policy of an extended value function."""
 
-    def __init__(self, values: ExtendedQ) -> None:
-        """Act greedily on these values."""
+    def __init__(
+        self, values: ExtendedQ, shortcut: Callable[[Any], LongArray] | None = None
+    ) -> None:
+        """Act greedily on these values; a shortcut finds the same actions without Q̄."""
         self.values = values
         self.observation_ndim = values.bounds.observation_ndim
+        self._shortcut = shortcut
 
     def actions(self, observations: Any) -> LongArray:
         """argmax_a max_g Q̄(s, g, a) for a batch of observations, `[B]`."""
+        if self._shortcut is not None:
+            return self._shortcut(observations)
         return greedy(self.values.q_bar(observations), self.values.space.reward_scale)
 
 

@@ -27,13 +27,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.content import ByContent, Travels
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import ExtendedQ, Sight, ValueBounds
 from taskalgebra.validation import numbers
 
 
-class Reach(ABC):
+class Reach(Travels, ABC):
     """G(s:g, a): the return from every state to every goal, before the goal itself pays."""
 
     observation_ndim = 0
@@ -156,7 +157,7 @@ class ReachBounds(ValueBounds):
 
 
 @final
-class MeanReach(Reach):
+class MeanReach(ByContent, Reach):
     """Several estimates of one G: their mean."""
 
     def __init__(self, reaches: tuple[Reach, ...]) -> None:

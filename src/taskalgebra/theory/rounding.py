@@ -33,20 +33,20 @@ class Lost(NamedTuple):
 
 def scale_of(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> float:
     """The size of the largest reward."""
-    live = mdp.step_reward[~mdp.is_goal]
-    return float(max(np.abs(one).max(initial=0.0) for one in (live, r_empty, r_universal)))
+    paid = (mdp.step_reward, r_empty, r_universal)  # steps in goals pay 0
+    return float(max(max(-one.min(initial=0.0), one.max(initial=0.0)) for one in paid))
 
 
-def tie(mdp: FiniteMDP, scale: float, to_goal: Array | None) -> float:
-    """The largest difference that may count as a tie, from the returns `[G, S]` if they are known.
+def tie(mdp: FiniteMDP, scale: float, largest: float | None) -> float:
+    """The largest difference that may count as a tie, from the largest return if it is known.
 
     In a stochastic world it is the error of values, which is larger.
     """
     if not mdp.deterministic:
         return 2 * TOLERANCE * scale
-    if to_goal is None:
+    if largest is None:
         return TIE * scale * (mdp.n_states + 1)
-    return TIE * (scale + float(np.abs(to_goal[np.isfinite(to_goal)]).max(initial=0.0)))
+    return TIE * (scale + largest)
 
 
 def of_episode(mdp: FiniteMDP, tie: float) -> float:
@@ -54,7 +54,7 @@ def of_episode(mdp: FiniteMDP, tie: float) -> float:
     return 4 * tie * mdp.n_states
 
 
-def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | None) -> Lost | None:
+def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, largest: float | None) -> Lost | None:
     """The first reward that rounding or the rule for ties makes meaningless, if there is one.
 
     A cycle of n steps whose costs add up to no more than n ties may be followed forever.  So each
@@ -62,7 +62,7 @@ def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | No
     whole episode add up, so goals must differ by more than that.
     """
     scale = scale_of(mdp, r_empty, r_universal)
-    one = tie(mdp, scale, to_goal)
+    one = tie(mdp, scale, largest)
     smallest, apart = 2 * one, float((r_universal - r_empty)[r_universal > r_empty].min())
     if apart <= of_episode(mdp, one):
         return Lost(apart, of_episode(mdp, one), None)
@@ -86,7 +86,7 @@ def out_of_range(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> bool:
 
 
 def told_apart(
-    mdp: FiniteMDP, r_empty: Array, r_universal: Array, to_goal: Array | None
+    mdp: FiniteMDP, r_empty: Array, r_universal: Array, largest: float | None
 ) -> Finding:
     """Whether float64 can tell the rewards of a space apart."""
     paper = "float64"
@@ -97,7 +97,7 @@ def told_apart(
             f"float64; count rewards in another unit"
         )
         return Finding(APART, paper, False, detail)
-    found = lost(mdp, r_empty, r_universal, to_goal)
+    found = lost(mdp, r_empty, r_universal, largest)
     if found is None:
         return Finding(APART, paper, True, "no reward is lost in rounding beside another")
     if found.pair is None:

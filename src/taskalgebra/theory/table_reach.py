@@ -19,6 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.content import ByContent
 from taskalgebra.theory.reach import Reach
 from taskalgebra.theory.tables import TableBounds, TabularQ
 from taskalgebra.worlds import graph
@@ -26,7 +27,7 @@ from taskalgebra.worlds.finite import FiniteMDP
 
 
 @final
-class TableReach(Reach):
+class TableReach(ByContent, Reach):
     """The returns that tables hold."""
 
     def __init__(self, bounds: TableBounds, r_bar_min: float) -> None:

@@ -104,16 +104,6 @@ class TabularQ(ExtendedQ):
         tables = (ArrayElement(x.table, self.bounds.tables) for x in (self, *others))
         return TabularQ(operation(*tables).array, self.bounds)
 
-    def __eq__(self, other: object) -> bool:
-        """Same family, same numbers."""
-        return (
-            isinstance(other, TabularQ)
-            and other.bounds is self.bounds
-            and np.array_equal(self.table, other.table)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 def compose_values(
     expression: Expression, values: Mapping[str, ExtendedQ], bounds: ValueBounds

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, final
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray
-from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
+from taskalgebra.content import ByContent, number_bytes
+from taskalgebra.logic.algebra import Bounds, conjunction, disjunction, negation
 from taskalgebra.theory.assumptions import examine
 from taskalgebra.theory.findings import (
     AssumptionReport,
@@ -31,24 +32,16 @@ from taskalgebra.theory.findings import (
     candidate_of,
 )
 from taskalgebra.theory.rounding import scale_of
+from taskalgebra.theory.shown import ShownTask
 from taskalgebra.theory.worth import of_task, remarks, usual_rewards, worthwhile
 from taskalgebra.validation import finite, instance, listed, per_goal
 from taskalgebra.worlds.finite import FiniteMDP
-from taskalgebra.worlds.open_world import OpenWorld
-
-
-class Goal(NamedTuple):
-    """A goal as predicates see it; in an open world it has neither state nor cell."""
-
-    number: int
-    name: str
-    state: int | None
-    cell: tuple[int, int] | None
+from taskalgebra.worlds.open_world import Goal, OpenWorld
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Task(BooleanElement):
+class Task(ShownTask):
     """A task M: the terminal reward r_M(g) of every goal; all else belongs to the space.
 
     `step_reward` is None under Assumption 1(iii).  A dense task, which breaks the assumption on
@@ -112,7 +105,7 @@ class Task(BooleanElement):
     def _pointwise(self, operator: Callable[[Array, Array], Array], other: Task) -> Task:
         if not isinstance(other, Task):
             return NotImplemented
-        if other.space is not self.space:
+        if other.space != self.space:
             raise ValueError(
                 "these tasks belong to two spaces; compose tasks made by the same TaskSpace"
             )
@@ -137,18 +130,22 @@ class Task(BooleanElement):
     def _examined(self) -> tuple[Candidate, Array, Array]:
         return self.space._candidate("", self), self.space.r_empty, self.space.r_universal
 
+    def of(self, space: TaskSpace) -> Task:
+        """This task as one of an equal space, such as the one it was sent from."""
+        return self if self.space is space else Task(space, self.goal_reward, self.step_reward)
+
     def __eq__(self, other: object) -> bool:
-        """Same space, same rewards."""
+        """Equal spaces, same rewards."""
         return (
             isinstance(other, Task)
-            and other.space is self.space
+            and other.space == self.space
             and np.array_equal(self.goal_reward, other.goal_reward)
             and (self.step_reward is other.step_reward or np.array_equal(self.steps, other.steps))
         )
 
     def __hash__(self) -> int:
         """Equal tasks have equal hashes."""
-        return hash((id(self.space), (self.goal_reward + 0.0).tobytes()))
+        return hash((self.space, number_bytes(self.goal_reward)))
 
     def __repr__(self) -> str:
         """The desired goals, or all rewards when there are more than two values."""
@@ -159,7 +156,7 @@ class Task(BooleanElement):
         return f"Task{{{listed(pairs)}}}"
 
 
-class TaskSpace:
+class TaskSpace(ByContent):
     """The set of tasks 𝓜 of one world, with its bounds M_U and M_∅.
 
     Args:
@@ -390,6 +387,8 @@ class TaskSpace:
         if isinstance(task, Task):
             return candidate(name, task.space.mdp, task.steps, task.goal_reward)
         return candidate_of(name, self.mdp, task)
+
+    _held = ("world", "r_empty", "r_universal")  # all else follows
 
     def __repr__(self) -> str:
         """The world and the two rewards."""

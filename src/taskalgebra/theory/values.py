@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, BoolArray
+from taskalgebra.content import ByContent, State
 from taskalgebra.logic.algebra import BooleanElement, Bounds, conjunction, disjunction, negation
-from taskalgebra.logic.expression import Expression, Name
+from taskalgebra.logic.expression import FALSE, TRUE, Expression, Name
 from taskalgebra.logic.steps import Step, run
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import numbers
@@ -75,7 +76,7 @@ def _checked(source: Source, observations: ArrayLike) -> Array:
     return returns
 
 
-class ValueBounds(ABC):
+class ValueBounds(ByContent, ABC):
     """Q̄_U and Q̄_∅ of one family of value functions over a task space."""
 
     space: TaskSpace
@@ -240,6 +241,28 @@ class Composed(ExtendedQ):
     def _composed(self) -> Composed:
         return self
 
+    def _content(self) -> dict[str, Any]:
+        """The formula over its leaves by number: names differ from process to process."""
+        used = self.expression.names
+        numbered = self._renamed({name: f"q{i}" for i, name in enumerate(used)})
+        return {
+            "expression": numbered,
+            "leaves": [self.leaves[name] for name in used],
+            "bounds": self.bounds,
+        }
+
+    def __setstate__(self, state: State) -> None:
+        """Name the leaves anew: they have other names here than where they come from."""
+        super().__setstate__(state)
+        new = {name: leaf._composed() for name, leaf in self.leaves.items()}
+        names = {name: composed.expression.names[0] for name, composed in new.items()}
+        vars(self)["expression"] = self._renamed(names)
+        vars(self)["leaves"] = {names[name]: leaf for name, leaf in self.leaves.items()}
+
+    def _renamed(self, names: Mapping[str, str]) -> Expression:
+        renamed = {old: Name(new) for old, new in names.items()}
+        return self.expression.evaluate(renamed, universal=TRUE, empty=FALSE)
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,7 +280,7 @@ class GoalSetQ(ExtendedQ):
     @classmethod
     def of(cls, task: Task, bounds: ValueBounds) -> GoalSetQ:
         """The value function of a two-valued task."""
-        if task.space is not bounds.space:
+        if task.space != bounds.space:
             raise ValueError("the task and the bounds belong to two spaces; use one TaskSpace")
         if not task.two_valued or task.step_reward is not None:
             raise ValueError(

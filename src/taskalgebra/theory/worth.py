@@ -24,8 +24,9 @@ from taskalgebra.theory.findings import WORTH, Candidate, Finding
 from taskalgebra.theory.rounding import lost, of_episode, scale_of, tie, told_apart
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.held import Held
 from taskalgebra.worlds.open_world import OpenWorld
-from taskalgebra.worlds.returns import best_returns
+from taskalgebra.worlds.returns import known_returns
 
 PAPER = "not an assumption"
 MOST_RETURNS = 2**27
@@ -55,7 +56,8 @@ class Ways(NamedTuple):
     """The returns to goals from the starts of a world, and what is taken as equal."""
 
     mdp: FiniteMDP
-    to_goal: Array  # [G, S]
+    held: Held
+    largest: float  # the size of the largest return
     tie: float
 
     @property
@@ -68,18 +70,16 @@ class Ways(NamedTuple):
         if desired.all() or not desired.any():
             return NO_SHORTFALL
         base, bonus = _base(r_universal)
-        reached = self.to_goal[:, self.mdp.starts]
-        own = np.where(desired[:, None], reached + bonus[:, None], -np.inf)
-        others = np.where(desired[:, None], -np.inf, reached + paid[:, None])
+        own, best = self.held.best_of(self.mdp.starts, bonus, desired)
+        others, instead = self.held.best_of(self.mdp.starts, paid, ~desired)
         with np.errstate(invalid="ignore"):  # −∞ − −∞ where nothing is reached
-            need = others.max(axis=0) - own.max(axis=0)
-        found = own.argmax(axis=0), others.argmax(axis=0)
-        return self._shortfall(base, reached, need, found, r_universal, paid)
+            need = others - own
+        return self._shortfall(base, need, (best, instead), r_universal, paid)
 
     def of_any_task(self, r_empty: Array, r_universal: Array) -> Shortfall:
         """The worst two-valued task, which desires one goal: the farthest."""
         base, bonus = _base(r_universal)
-        reached = self.to_goal[:, self.mdp.starts]
+        reached = self.held.rows(self.mdp.starts).T
         n = np.arange(reached.shape[1])
         others = reached + r_empty[:, None]
         nearest = others.argmax(axis=0)
@@ -99,12 +99,11 @@ class Ways(NamedTuple):
                 g,
                 np.where(best, next_, nearest)[more],
             )
-        return self._shortfall(base, reached, worst, (own, other), r_universal, r_empty)
+        return self._shortfall(base, worst, (own, other), r_universal, r_empty)
 
     def _shortfall(
         self,
         base: float,
-        reached: Array,
         need: Array,
         found: tuple[LongArray, LongArray],
         r_universal: Array,
@@ -117,8 +116,9 @@ class Ways(NamedTuple):
             return NO_SHORTFALL._replace(need=highest)
         i = short[0]
         g, h = int(found[0][i]), int(found[1][i])
-        longer, more = reached[h, i] - reached[g, i], r_universal[g] - paid[h]
         start = int(self.mdp.starts[i])
+        reached = self.held.rows(self.mdp.starts[i : i + 1])[0]
+        longer, more = reached[h] - reached[g], r_universal[g] - paid[h]
         return Shortfall(highest, short.size, start, g, h, float(longer), float(more))
 
 
@@ -134,8 +134,8 @@ def comfortable(ways: Ways, need: float, least: float) -> float:
 
     The cost of the cheapest step that costs anything, but enough to be told apart.
     """
-    steps = np.abs(ways.mdp.step_reward[~ways.mdp.is_goal])
-    step = float(steps[steps > 0].min(initial=np.inf))
+    steps = ways.mdp.step_reward  # 0 in goals
+    step = float(np.abs(steps).min(initial=np.inf, where=steps != 0))
     above = max(need, least)
     room = max(step if np.isfinite(step) else 1.0, 4 * ways.margin, 1e-9 * abs(above))
     exact = above + room
@@ -156,7 +156,7 @@ def worthwhile(world: object, given: str, default: float, r_empty: Array) -> flo
         )
     need = ways.of_any_task(r_empty, np.full(r_empty.size, highest)).need
     enough = default > max(highest, need + ways.margin)
-    if enough and lost(ways.mdp, r_empty, np.full(r_empty.size, default), ways.to_goal) is None:
+    if enough and lost(ways.mdp, r_empty, np.full(r_empty.size, default), ways.largest) is None:
         return default
     return comfortable(ways, need, highest)
 
@@ -168,11 +168,12 @@ def ways_of(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> Ways | str:
     if mdp.n_states * mdp.n_goals > MOST_RETURNS:
         return f"it has more than {MOST_RETURNS:,} states times goals"
     with np.errstate(over="ignore", invalid="ignore"):  # out of range is a finding of its own
-        to_goal, cycle = best_returns(mdp, mdp.step_reward)
+        held, _ = known_returns(mdp)
         scale = scale_of(mdp, r_empty, r_universal)
-        if cycle:
+        if held is None:
             return "a cycle earns more each time round"
-        return Ways(mdp, to_goal, tie(mdp, scale, to_goal))
+        largest = held.largest
+        return Ways(mdp, held, largest, tie(mdp, scale, largest))
 
 
 def worth_the_way(
@@ -222,16 +223,16 @@ def _of_task(task: Candidate, ways: Ways | str, r_empty: Array, r_universal: Arr
 def remarks(task: Candidate, r_empty: Array, r_universal: Array) -> list[str]:
     """What a user of a task should know, in sentences: why it may not end where it should."""
     mdp, ways = task.mdp, ways_of(task.mdp, r_empty, r_universal)
-    to_goal = None if isinstance(ways, str) else ways.to_goal
+    largest = None if isinstance(ways, str) else ways.largest
     told = (
-        told_apart(mdp, r_empty, r_universal, to_goal),
+        told_apart(mdp, r_empty, r_universal, largest),
         _of_task(task, ways, r_empty, r_universal),
     )
     found = [finding.detail for finding in told if not finding.holds]
     desired = (task.terminal_reward == r_universal[:, None]).all(axis=1)
     if desired.any():
-        steps = graph.steps_to(mdp.predecessors, mdp.goals[desired])[:, mdp.starts]
-        cut_off = (steps == graph.UNREACHED).all(axis=0)
+        offset, state, _ = mdp.predecessors
+        cut_off = ~graph.can_reach(offset, state, mdp.goals[desired])[mdp.starts]
         if cut_off.any():
             first = mdp.state_name(int(mdp.starts[cut_off.argmax()]))
             found.append(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, IntArray, LongArray
+from taskalgebra.limits import MOST_STATES
 from taskalgebra.validation import count, finite, unique_names
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.rows import absorbing_rows, rows_of
@@ -46,6 +47,7 @@ def from_arrays(
     Raises:
         ValueError: a shape, a number or a name does not fit; the message says which and why.
     """
+    _refuse_sparse(dynamics)
     try:
         table = np.asarray(dynamics)
     except ValueError:
@@ -57,10 +59,14 @@ def from_arrays(
                 f"dynamics of shape {table.shape} must hold next states as whole numbers, "
                 f"got {table.dtype}; for probabilities pass an array [S, A, S]"
             )
+        _check_shape((n_states, n_actions))
         offset = np.arange(table.size + 1, dtype=np.int64)
         successor, probability = table.ravel(), np.ones(table.size)
     elif table.ndim == 3 and table.shape[0] == table.shape[2]:
         n_states, n_actions = table.shape[:2]
+        _check_shape((n_states, n_actions))
+        if table.dtype.kind not in "biufO":
+            raise ValueError(f"dynamics [S, A, S] must hold probabilities, got {table.dtype}")
         offset, successor, probability = rows_of(
             table.reshape(-1, n_states), _goal_states(goals, n_states), n_actions
         )
@@ -107,8 +113,7 @@ def from_rows(
     The other arguments are those of `from_arrays`, and fields of `FiniteMDP`.
     """
     n_states, n_actions = shape
-    if n_states == 0 or n_actions == 0:
-        raise ValueError(f"a world needs states and actions, got shape [S, A] = {shape}")
+    _check_shape(shape)
     goal_states = _goal_states(goals, n_states)
     rows = absorbing_rows(
         np.asarray(offset, np.int64),
@@ -140,6 +145,23 @@ def from_rows(
         if array is not None:
             array.setflags(write=False)
     return world
+
+
+def _check_shape(shape: tuple[int, int]) -> None:
+    if 0 in shape:
+        raise ValueError(f"a world needs states and actions, got shape [S, A] = {shape}")
+    if shape[0] > MOST_STATES:
+        raise ValueError(f"a world of {shape[0]:,} states; {MOST_STATES:,} are the most")
+
+
+def _refuse_sparse(dynamics: object) -> None:
+    parts = list(dynamics.values()) if isinstance(dynamics, Mapping) else dynamics
+    of_list = isinstance(parts, list | tuple) and any(hasattr(one, "tocoo") for one in parts)
+    if of_list or hasattr(parts, "tocoo"):
+        raise TypeError(
+            "dynamics are sparse; ta.from_outcomes takes a sparse matrix per action: "
+            "from_outcomes([matrix, ...], goals, step_reward=...)"
+        )
 
 
 def _resumes(resumes: ArrayLike, goals: IntArray, n_states: int) -> IntArray:
@@ -199,7 +221,7 @@ def _cells(cells: ArrayLike, n_states: int) -> LongArray:
             f"cells must be whole numbers of shape {(n_states, 2)}, row and column of each state; "
             f"got shape {array.shape} of {array.dtype}"
         )
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _ends(ends: ArrayLike, n_goals: int) -> IntArray:
@@ -221,14 +243,17 @@ def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntAr
     states = np.asarray(starts)
     if states.ndim != 1 or not states.size or not np.issubdtype(states.dtype, np.integer):
         raise ValueError(f"starts must be a non-empty list of states, got {starts!r}")
-    for s in states:
-        if not 0 <= s < world.n_states:
+    outside = (states < 0) | (states >= world.n_states)
+    known = np.where(outside, 0, states)
+    wrong = np.flatnonzero(outside | world.is_goal[known] | ~world.ending[known])
+    if wrong.size:
+        s = int(states[wrong[0]])
+        if outside[wrong[0]]:
             raise ValueError(f"start {s} does not exist; states are 0 to {world.n_states - 1}")
         if world.is_goal[s]:
             raise ValueError(f"start {world.state_name(s)} is absorbing; start elsewhere")
-        if not world.ending[s]:
-            raise ValueError(
-                f"no path from the start, {world.state_name(s)}, to any goal; "
-                f"open a way or choose another start"
-            )
+        raise ValueError(
+            f"no path from the start, {world.state_name(s)}, to any goal; "
+            f"open a way or choose another start"
+        )
     return states.astype(np.int32)

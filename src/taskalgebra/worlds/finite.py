@@ -15,13 +15,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
+from taskalgebra.content import ByContent
+from taskalgebra.drawing import html, worlds
 from taskalgebra.validation import goal_index
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.graph import Predecessors
+
+if TYPE_CHECKING:
+    from taskalgebra.drawing.plots.paper import Axes
 
 NO_GOAL = -1
 NO_LIMIT = 2**62
@@ -29,7 +35,7 @@ NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FiniteMDP:
+class FiniteMDP(ByContent):
     """A finite world with absorbing goals.
 
     Make one with `from_arrays`, `from_outcomes`, `from_text` or `from_gymnasium`.  The dynamics ρ
@@ -126,11 +132,15 @@ class FiniteMDP:
     @cached_property
     def predecessors(self) -> Predecessors:
         """The reversed graph of possible transitions."""
-        return graph.predecessors(self.support, with_edges=self.deterministic)
+        if self.deterministic:
+            return graph.predecessors(self.support, with_edges=True)
+        return graph.predecessors_of(self.offset, self.successor, self.n_actions)
 
     @cached_property
     def diameter(self) -> int:
         """D of Definition 2; see `graph.diameter`."""
+        if self.n_states > graph.EXACT_DIAMETER:
+            return self.n_states - 1
         return graph.diameter(self.support)
 
     @cached_property
@@ -151,7 +161,8 @@ class FiniteMDP:
         if self.resumes is None:
             raise ValueError(
                 "this world does not say in which state an episode goes on after a goal, which "
-                "tasks with time need; draw it with from_text, or pass resumes=[...] to from_arrays"
+                "tasks with time need; draw it with from_text, pass resumes=[...] to from_arrays, "
+                "or explore(world, continuing=True)"
             )
         return self.resumes
 
@@ -168,8 +179,29 @@ class FiniteMDP:
             return f"cell ({row}, {column})"
         return f"state {state}"
 
-    def __repr__(self) -> str:
-        """Sizes only: the arrays are long."""
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the map with the names of goals, or the graph of the states if there is no map.
+
+        Args:
+            ax: where to draw; by default in a new figure.
+
+        Raises:
+            ValueError: the world has no map, and too many states for a graph.
+        """
+        return worlds.plot(self, self._in_words.capitalize(), ax)
+
+    def _repr_html_(self) -> str:
+        """The map and the sizes, for notebooks."""
+        drawn = worlds.picture(self, self._in_words)
+        known = [["goals", html.names(self.goal_names)], ["actions", html.names(self.action_names)]]
+        return html.shown("World", html.soft(self._in_words), html.beside(drawn, html.rows(known)))
+
+    @property
+    def _in_words(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
         sizes = f"{self.n_states} states, {self.n_goals} goals, {self.n_actions} actions"
-        return f"<{kind} world: {sizes}>"
+        return f"{kind} world: {sizes}"
+
+    def __repr__(self) -> str:
+        """Sizes only: the arrays are long."""
+        return f"<{self._in_words}>"

@@ -9,7 +9,6 @@ Kernels release the interpreter lock, so that goals are searched on several thre
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -18,8 +17,10 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, IndexArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.threads import n_threads as cores
 
 UNREACHED = -1
+EXACT_DIAMETER = 4096  # states up to which the diameter is found; above it is bounded by S − 1
 _WORTH_A_THREAD = 200_000  # states x targets below which a thread costs more than it saves
 
 
@@ -105,31 +106,114 @@ def almost_surely(
 ) -> BoolArray:
     """Mark the states from which some policy reaches a goal with probability one.
 
-    A state stays in the set while it has an action that cannot leave the set and that may bring it
-    one step closer to a goal.  `offset` counts outcomes by state-action pair.
+    A state stays in the set while it has an action that cannot leave the set, and while such
+    actions may lead from it to a goal.  `offset` counts outcomes by state-action pair.
+
+    States from which no such action leads to a goal are removed, and with them at once all states
+    that have no action left, each by a counter.  A round is linear in the number of outcomes, and
+    the next one is needed only where a state that has actions left is cut off from all goals.
     """
     n_states = is_goal.size
+    into, pair_of = pairs_into(offset, successor, n_states)
     inside = np.ones(n_states, np.bool_)
+    safe = np.ones(n_states * n_actions, np.bool_)
+    n_safe = np.full(n_states, n_actions, np.int64)
+    queue = np.empty(n_states, np.int64)
     while True:
         closer = is_goal.copy()
-        grew = True
-        while grew:
-            grew = False
-            for s in range(n_states):
-                if closer[s] or not inside[s]:
-                    continue
-                for a in range(n_actions):
-                    safe, useful = True, False
-                    for k in range(offset[s * n_actions + a], offset[s * n_actions + a + 1]):
-                        safe = safe and inside[successor[k]]
-                        useful = useful or closer[successor[k]]
-                    if safe and useful:
-                        closer[s] = True
-                        grew = True
-                        break
-        if np.array_equal(closer, inside):
+        tail = 0
+        for s in range(n_states):
+            if is_goal[s]:
+                queue[tail] = s
+                tail += 1
+        head = 0
+        while head < tail:
+            t = queue[head]
+            head += 1
+            for k in range(into[t], into[t + 1]):
+                pair = np.int64(pair_of[k])
+                if safe[pair]:
+                    source = pair // n_actions
+                    if inside[source] and not closer[source]:
+                        closer[source] = True
+                        queue[tail] = source
+                        tail += 1
+        tail = 0
+        for s in range(n_states):
+            if inside[s] and not closer[s]:
+                inside[s] = False
+                queue[tail] = s
+                tail += 1
+        if tail == 0:
             return inside
-        inside = closer
+        head = 0
+        while head < tail:
+            t = queue[head]
+            head += 1
+            for k in range(into[t], into[t + 1]):
+                pair = np.int64(pair_of[k])
+                if safe[pair]:
+                    safe[pair] = False
+                    source = pair // n_actions
+                    n_safe[source] -= 1
+                    if n_safe[source] == 0 and inside[source] and not is_goal[source]:
+                        inside[source] = False
+                        queue[tail] = source
+                        tail += 1
+
+
+@kernel
+def pairs_into(
+    offset: LongArray, successor: IntArray, n_states: int
+) -> tuple[LongArray, IndexArray]:
+    """The state-action pairs that may lead to each state, in compressed rows."""
+    into = np.zeros(n_states + 1, np.int64)
+    for k in range(successor.size):
+        into[successor[k] + 1] += 1
+    for s in range(n_states):
+        into[s + 1] += into[s]
+    cursor = into[:-1].copy()
+    pair_of = np.empty(successor.size, np.uint32)
+    for pair in range(offset.size - 1):
+        for k in range(offset[pair], offset[pair + 1]):
+            t = successor[k]
+            pair_of[cursor[t]] = pair
+            cursor[t] += 1
+    return into, pair_of
+
+
+def predecessors_of(offset: LongArray, successor: IntArray, n_actions: int) -> Predecessors:
+    """Reverse the graph of possible outcomes, each edge once, leaving self-loops out."""
+    return Predecessors(*_reverse(offset, successor, n_actions), np.empty(0, np.uint32))
+
+
+@kernel
+def _reverse(
+    offset: LongArray, successor: IntArray, n_actions: int
+) -> tuple[IndexArray, IndexArray]:
+    """Count, then fill; a state that was seen last from s is no new successor of s."""
+    n_states = (offset.size - 1) // n_actions
+    into = np.zeros(n_states + 1, np.uint32)
+    last = np.full(n_states, -1, np.int64)
+    for s in range(n_states):
+        for k in range(offset[s * n_actions], offset[(s + 1) * n_actions]):
+            t = successor[k]
+            if t != s and last[t] != s:
+                last[t] = s
+                into[t + 1] += np.uint32(1)
+    for s in range(n_states):
+        into[s + 1] += into[s]
+    cursor = into[:-1].copy()
+    state = np.empty(into[n_states], np.uint32)
+    last[:] = -1
+    for s in range(n_states):
+        for k in range(offset[s * n_actions], offset[(s + 1) * n_actions]):
+            t = successor[k]
+            if t != s and last[t] != s:
+                last[t] = s
+                state[cursor[t]] = s
+                cursor[t] += np.uint32(1)
+    return into, state
 
 
 def steps_to(reversed_graph: Predecessors, targets: IntArray) -> IntArray:
@@ -156,14 +240,40 @@ def costs_to(reversed_graph: Predecessors, cost: Array, targets: IntArray) -> Ar
 
 def _on_threads(search: Callable[[slice], None], shape: tuple[int, int]) -> None:
     """Search all targets, on one thread per core if the size is worth it."""
-    n_targets = shape[0]
-    n_threads = min(os.cpu_count() or 1, n_targets)
-    if n_threads == 1 or shape[0] * shape[1] < _WORTH_A_THREAD:
-        search(slice(0, n_targets))
+    on_threads(lambda: lambda i: search(slice(i, i + 1)), shape[0], shape[0] * shape[1])
+
+
+def on_threads(worker: Callable[[], Callable[[int], None]], n: int, size: int) -> None:
+    """Do n pieces of work, each taken by the next core that is free.
+
+    Args:
+        worker: makes what does a piece, once per thread, so that it can have memory of its own.
+        n: the number of pieces.
+        size: of the whole, in states times targets; a small one is not worth a thread.
+    """
+    n_threads = min(cores(), n)
+    left = iter(range(n))  # next() of it is atomic
+
+    def work() -> None:
+        do = worker()
+        for i in left:
+            do(i)
+
+    if n_threads <= 1 or size < _WORTH_A_THREAD:
+        work()
         return
-    ends = [n_targets * i // n_threads for i in range(n_threads + 1)]
     with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(search, map(slice, ends[:-1], ends[1:])))
+        for done in [pool.submit(work) for _ in range(n_threads)]:
+            done.result()
+
+
+def over_rows(fill: Callable[[slice], None], n_rows: int, width: int, parts: int = 16) -> None:
+    """Fill slices of rows, on one thread per core if the size is worth it."""
+    ends = [n_rows * i // parts for i in range(parts + 1)]
+    if n_rows * width < _WORTH_A_THREAD:
+        fill(slice(0, n_rows))
+    else:
+        on_threads(lambda: lambda i: fill(slice(ends[i], ends[i + 1])), parts, n_rows * width)
 
 
 @kernel
@@ -251,7 +361,7 @@ def dijkstra(
                     heap_key[hole], heap_state[hole] = through, s
 
 
-def diameter(support: IntArray, exact_up_to: int = 4096) -> int:
+def diameter(support: IntArray, exact_up_to: int = EXACT_DIAMETER) -> int:
     """D = max_{s ≠ s'} min_π E[T(s' | π, s)] over the pairs that are connected (footnote 2).
 
     T is counted on the graph of possible transitions, so it is exact for deterministic worlds and

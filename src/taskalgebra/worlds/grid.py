@@ -32,7 +32,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taskalgebra.arrays import BoolArray, LongArray
+from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
+from taskalgebra.compiled import kernel
 from taskalgebra.validation import flag, instance, listed, share
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
@@ -97,24 +98,54 @@ def from_text(
     if not isinstance(lines, Sequence) or not all(isinstance(line, str) for line in lines):
         raise TypeError(f"a map is a string or a list of strings, got {text!r}")
     free, named = _read_map(rows_of(lines)[0])
+    if not (goals or named):
+        raise MapError(NO_GOAL, advice="put letters on it, or pass goals={'name': (row, column)}")
+    return from_free(
+        free,
+        goals,
+        drawn=named,
+        step_reward=step_reward,
+        slip_probability=slip_probability,
+        starts=starts,
+        touch=touch,
+        torus=torus,
+        traps=traps,
+    )
+
+
+def from_free(
+    free: BoolArray,
+    goals: Mapping[str, Cell | Sequence[Cell]] | None,
+    *,
+    drawn: Mapping[str, Cell] | None = None,
+    step_reward: float = -0.1,
+    slip_probability: float = 0.0,
+    starts: Sequence[Cell] | None = None,
+    touch: bool = False,
+    torus: bool = False,
+    traps: Sequence[Cell] = (),
+) -> FiniteMDP:
+    """Make a world from its free cells, `[rows, columns]`.
+
+    `drawn` are goals that are known to be on free cells of their own; the other arguments are those
+    of `from_text`.
+    """
+    named = dict(drawn or {})
     for name, cell in _one_by_one(instance(goals or {}, Mapping, "goals")):  # type: ignore[type-abstract]
         if name in named:
             raise ValueError(f"goal {name!r} is at {named[name]} and is given again")
         named[name] = _free_cell(cell, free, f"goal {name!r}")
-    if not named:
-        raise MapError(
-            NO_GOAL,
-            advice="put letters on it, or pass goals={'name': (row, column)}",
-        )
+    at: dict[Cell, str] = {}
     for name, cell in named.items():
-        other = next(n for n, c in named.items() if c == cell)
-        if other != name:
-            raise ValueError(f"goals {other!r} and {name!r} are both at {cell}; move one of them")
+        if at.setdefault(cell, name) != name:
+            raise ValueError(
+                f"goals {at[cell]!r} and {name!r} are both at {cell}; move one of them"
+            )
     slips = share(slip_probability, "slip_probability")
-    state_of = np.full(free.shape, -1)
-    state_of[free] = np.arange(free.sum())
+    state_of = np.full(free.shape, -1, np.int32)
+    state_of[free] = np.arange(np.count_nonzero(free), dtype=np.int32)
     start_cells = None if starts is None else [_free_cell(c, free, "start") for c in starts]
-    moved = _moves(free, state_of, flag(torus, "torus"))
+    moved = _moves(state_of, flag(torus, "torus"))
     for cell in traps:
         here = state_of[_free_cell(cell, free, "trap")]
         moved[here] = here
@@ -168,24 +199,30 @@ def absorbing_only(mdp: FiniteMDP, desired: ArrayLike) -> FiniteMDP:
     return replace(world, starts=starts)
 
 
-def _moves(free: BoolArray, state_of: LongArray, torus: bool) -> LongArray:
-    """[cells, 4], the cell in which each move from each free cell ends."""
-    cells = np.argwhere(free)
-    moved = np.empty((len(cells), 4), np.int64)
-    for direction, move in enumerate(MOVES):
-        target = cells + move
-        if torus:
-            target %= free.shape
-        inside = ((target >= 0) & (target < free.shape)).all(axis=1)
-        found = np.full(len(cells), -1)
-        found[inside] = state_of[tuple(target[inside].T)]
-        moved[:, direction] = np.where(found >= 0, found, np.arange(len(cells)))
+@kernel
+def _moves(state_of: IntArray, torus: bool) -> IntArray:
+    """[cells, 4], the cell in which each move from each free cell ends: up, right, down, left."""
+    rows, columns = state_of.shape
+    moved = np.empty((state_of.max() + 1, 4), np.int32)
+    for r in range(rows):
+        for c in range(columns):
+            here = state_of[r, c]
+            if here < 0:
+                continue
+            for direction in range(4):
+                to_r, to_c = r + MOVES[direction, 0], c + MOVES[direction, 1]
+                if torus:
+                    to_r, to_c = to_r % rows, to_c % columns
+                there = here
+                if 0 <= to_r < rows and 0 <= to_c < columns and state_of[to_r, to_c] >= 0:
+                    there = state_of[to_r, to_c]
+                moved[here, direction] = there
     return moved
 
 
 def _world(
-    state_of: LongArray,
-    moved: LongArray,
+    state_of: IntArray,
+    moved: IntArray,
     goals: Mapping[str, Cell],
     step_reward: float,
     slip_probability: float,
@@ -197,30 +234,14 @@ def _world(
     actions = ACTIONS[:4] if touch else ACTIONS
     n_cells, n_goals, n_actions = len(moved), len(goals), len(actions)
     goal_cells = np.array(list(goals.values()))
-    goal_states = np.arange(n_cells, n_cells + n_goals)
-    taken = np.arange(n_cells)
+    goal_states = np.arange(n_cells, n_cells + n_goals, dtype=np.int32)
+    taken = np.arange(n_cells, dtype=np.int32)
     taken[state_of[tuple(goal_cells.T)]] = goal_states
     if touch:
-        moved = taken[moved]
+        moved = taken[moved].astype(np.int64)
 
-    # Outcomes of a move: its own direction, then the other three; impossible ones are dropped.
-    n_outcomes = 4 if slip_probability else 1
-    directions = (np.arange(4)[:, None] + np.arange(n_outcomes)) % 4
-    outcome = np.full((n_cells + n_goals, n_actions, n_outcomes), -1)
-    outcome[:n_cells, :4] = moved[:, directions]
-    outcome[:n_cells, 4:, 0] = taken[:, None]  # by touch there is no fifth action
-    outcome[n_cells:, :, 0] = goal_states[:, None]
-    chance = np.zeros(outcome.shape)
-    chance[:n_cells, :4, 0] = 1.0 - slip_probability
-    chance[:n_cells, :4, 1:] = slip_probability / 3
-    chance[:n_cells, 4:, 0] = 1.0
-    chance[n_cells:, :, 0] = 1.0
-
-    possible = chance > 0
     return from_rows(
-        np.concatenate(([0], np.cumsum(possible.sum(axis=2).ravel()))),
-        outcome[possible],
-        chance[possible],
+        *_rows(moved, taken, goal_states, n_actions, slip_probability),
         step_reward=step_reward,
         goals=goal_states,
         shape=(n_cells + n_goals, n_actions),
@@ -229,6 +250,38 @@ def _world(
         starts=None if starts is None else [int(state_of[cell]) for cell in starts],
         cells=np.concatenate((np.argwhere(state_of >= 0), goal_cells)),
         resumes=state_of[tuple(goal_cells.T)],
+    )
+
+
+def _rows(
+    moved: IntArray, taken: IntArray, goal_states: IntArray, n_actions: int, slip_probability: float
+) -> tuple[LongArray, IntArray | LongArray, Array]:
+    """Offsets, successors and probabilities of a map, goals last."""
+    n_cells = len(moved)
+    if not slip_probability:
+        table = np.empty((n_cells + goal_states.size, n_actions), np.int32)
+        table[:n_cells, :4] = moved
+        table[:n_cells, 4:] = taken[:, None]  # by touch there is no fifth action
+        table[n_cells:] = goal_states[:, None]
+        offset = np.arange(table.size + 1)
+        offset.setflags(write=False)  # so that it is kept as it is
+        return offset, table.ravel(), np.broadcast_to(1.0, table.size)
+
+    # Outcomes of a move: its own direction, then the other three; impossible ones are dropped.
+    chances = np.array([1.0 - slip_probability, *[slip_probability / 3] * 3])
+    turns = np.flatnonzero(chances > 0)
+    directions = (np.arange(4)[:, None] + turns) % 4
+    taking = taken[:, None].repeat(n_actions - 4, axis=1)  # by touch there is no fifth action
+    ways = moved.astype(np.int32)[:, directions.ravel()]
+    outcome = np.concatenate((ways, taking), axis=1)
+    chance = np.concatenate((np.tile(chances[turns], 4), np.ones(n_actions - 4)))
+    counts = np.array([turns.size] * 4 + [1] * (n_actions - 4))
+    at_goals = np.ones(goal_states.size * n_actions)
+    per_pair = np.concatenate((np.tile(counts, n_cells), at_goals.astype(np.int64)))
+    return (
+        np.concatenate(([0], np.cumsum(per_pair))),
+        np.concatenate((outcome.ravel(), goal_states.repeat(n_actions))),
+        np.concatenate((np.tile(chance, n_cells), at_goals)),
     )
 
 

@@ -17,11 +17,12 @@ episode has the same return:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from taskalgebra.arrays import Array
 from taskalgebra.validation import finite
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
@@ -57,16 +58,7 @@ def from_gymnasium(
             f"build its world with from_arrays"
         )
     n_states, n_actions = len(table), len(table[0])
-    rows = np.array(
-        [
-            (s, a, next_state, p, reward, ends)
-            for s in range(n_states)
-            for a in range(n_actions)
-            for p, next_state, reward, ends in table[s][a]
-            if p > 0
-        ],
-        np.float64,
-    )
+    rows = _rows(table, n_states, n_actions)
     state, action, successor = rows[:, :3].astype(np.int64).T
     p, reward, ends = rows[:, 3], rows[:, 4], rows[:, 5] > 0
     if not np.isfinite(reward).all():
@@ -115,3 +107,38 @@ def from_gymnasium(
         ends=terminal,
         max_episode_steps=getattr(getattr(env, "spec", None), "max_episode_steps", None),
     )
+
+
+def _rows(table: Mapping[int, Any], n_states: int, n_actions: int) -> Array:
+    """`[N, 6]`, the outcomes that are possible: s, a, s', p, reward, whether the episode ends."""
+    if not n_actions:
+        raise ValueError("state 0 of the table has no actions")
+    rows = []
+    for s in range(n_states):
+        found = sorted(table[s]) if isinstance(table[s], Mapping) else range(len(table[s]))
+        if list(found) != list(range(n_actions)):
+            raise ValueError(
+                f"state {s} has the actions {list(found)}, expected 0 to {n_actions - 1} as in "
+                f"state 0"
+            )
+        for a in range(n_actions):
+            for outcome in table[s][a]:
+                try:
+                    p, next_state, reward, ends = outcome
+                    if not p > 0:
+                        continue
+                    row = (s, a, float(next_state), float(p), float(reward), float(ends))
+                except (TypeError, ValueError, OverflowError):
+                    raise ValueError(
+                        f"state {s}, action {a} has the outcome {outcome!r}, expected "
+                        f"(probability, next state, reward, terminated)"
+                    ) from None
+                if not (0 <= row[2] < n_states and row[2] == int(row[2])):
+                    raise ValueError(
+                        f"state {s}, action {a} leads to state {next_state}; states are whole "
+                        f"numbers from 0 to {n_states - 1}"
+                    )
+                rows.append(row)
+    if not rows:
+        raise ValueError("state 0, action 0 has no outcome; expected a table with outcomes")
+    return np.array(rows, np.float64)

@@ -14,9 +14,19 @@ Planning, tables and pictures need states, and so a `FiniteMDP`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
+from taskalgebra.drawing import html
 from taskalgebra.validation import goal_index, unique_names
+
+
+class Goal(NamedTuple):
+    """A goal as predicates see it; in an open world it has neither state nor cell."""
+
+    number: int
+    name: str
+    state: int | None
+    cell: tuple[int, int] | None
 
 
 @final
@@ -52,6 +62,11 @@ class OpenWorld:
     def goal_index(self, goal: str | int) -> int:
         """The position of a goal in `goal_names`, by its name or by its position."""
         return goal_index(goal, self.goal_names)
+
+    def _repr_html_(self) -> str:
+        """Goals and actions, for notebooks."""
+        known = [["goals", html.names(self.goal_names)], ["actions", html.names(self.action_names)]]
+        return html.shown("Open world", html.soft("known by playing it"), html.rows(known))
 
     def __repr__(self) -> str:
         """Sizes only, as of finite worlds."""

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
-from taskalgebra.validation import closest, count, finite, listed, numbers
+from taskalgebra.limits import MOST_STATES
+from taskalgebra.validation import closest, count, listed, numbers
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
 
@@ -38,9 +39,10 @@ def from_outcomes(
         outcomes: either `(state, action, next state, probability)` for each outcome, or with the
             reward of that outcome as a fifth number, in a list or an array `[N, 4]` or `[N, 5]`;
             actions are numbers, or names if `action_names` lists them.  Or one sparse matrix
-            `[S, S]` of probabilities per action, such as those of `scipy.sparse`, in a list or
-            as `{action: matrix}`.  The probabilities of each state and action must add up to 1
-            within 1e-6.  Those of goals are ignored: goals are absorbing.
+            `[S, S]` of probabilities (or of truth values, if each row has one that is true) per
+            action, such as those of `scipy.sparse`, in a list or as `{action: matrix}`.  The
+            probabilities of each state and action must add up to 1 within 1e-6.  Those of
+            goals are ignored: goals are absorbing.
         goals: the absorbing states, in a list or as `{name: state}`.
         step_reward: r_{s,a} as `[S, A]`, `[S]` or one number, unless outcomes hold their rewards,
             which are averaged: r_{s,a} = Σ p · reward.
@@ -70,6 +72,11 @@ def from_outcomes(
         if action_names is not None:
             raise ValueError("actions are given with their names; leave action_names out")
         action_names, outcomes = list(outcomes), list(outcomes.values())
+    if hasattr(outcomes, "tocoo") and hasattr(outcomes, "shape"):
+        raise TypeError(
+            f"outcomes are one sparse matrix of shape {outcomes.shape}, expected one per "
+            f"action, in a list: [matrix]"
+        )
     if isinstance(outcomes, str | bytes) or not isinstance(outcomes, Iterable):
         raise TypeError(f"outcomes are {outcomes!r}, expected {_EXPECTED}")
     given = outcomes if isinstance(outcomes, np.ndarray) else list(outcomes)
@@ -81,8 +88,13 @@ def from_outcomes(
         raise TypeError(f"the matrix of action {at} is {given[at]!r}, which has no tocoo()")
     rows = _of_matrices(given) if all(sparse) else _of_list(given, action_names)
     known = np.asarray(goals)
-    least = max(rows.n_states, int(known.max()) + 1 if known.dtype.kind in "iu" else 0)
-    size = least if n_states is None else count(n_states, "n_states")
+    last = int(known.max()) if known.dtype.kind in "iu" and known.size else -1
+    if last >= MOST_STATES:
+        raise ValueError(
+            f"goal state {last} is too large; states are 0 to at most {MOST_STATES - 1:,}"
+        )
+    least = max(rows.n_states, last + 1)
+    size = least if n_states is None else count(n_states, "n_states", most=MOST_STATES)
     if size < least:
         raise ValueError(f"n_states is {n_states}, but state {least - 1} occurs")
     n_actions = max(rows.n_actions, 0 if action_names is None else len(action_names))
@@ -94,6 +106,8 @@ def from_outcomes(
         )
     pair = rows.state * n_actions + rows.action
     n_pairs = size * n_actions
+    if pair.size < (size - known.size) * n_actions:
+        _refuse_missing(pair, known, size, n_actions)
     if rows.reward is not None:
         paid = np.bincount(pair, rows.probability * rows.reward, n_pairs)
         step_reward = paid.reshape(size, n_actions)
@@ -128,18 +142,60 @@ class _Rows(NamedTuple):
 def _of_matrices(matrices: Sequence[Any] | NDArray[Any]) -> _Rows:
     shape = tuple(matrices[0].shape)
     for a, matrix in enumerate(matrices):
-        if tuple(matrix.shape) != shape or len(shape) != 2 or shape[0] != shape[1]:
+        if tuple(matrix.shape) != shape or len(shape) != 2 or not 0 < shape[0] == shape[1]:
             raise ValueError(
                 f"the matrix of action {a} has shape {tuple(matrix.shape)}, expected [S, S], "
                 f"the same for every action"
             )
+    if shape[0] > MOST_STATES:
+        raise ValueError(
+            f"the matrix of action 0 has {shape[0]:,} rows, and {MOST_STATES:,} are the most"
+        )
     parts = [matrix.tocoo() for matrix in matrices]
-    p = np.concatenate([finite(part.data, "probabilities", part.data.shape) for part in parts])
+    p = np.concatenate([_probabilities(a, part) for a, part in enumerate(parts)])
     action = np.repeat(np.arange(len(parts)), [part.data.size for part in parts])
     state = np.concatenate([np.asarray(part.row, np.int64) for part in parts])
     successor = np.concatenate([np.asarray(part.col, np.int64) for part in parts])
     some = p != 0
     return _Rows(state[some], action[some], successor[some], p[some], None, shape[0], len(parts))
+
+
+def _probabilities(action: int, matrix: Any) -> Array:
+    """What a sparse matrix holds; where a truth value is true, 1."""
+    if matrix.data.dtype.kind not in "biuf":
+        raise ValueError(
+            f"the matrix of action {action} holds {matrix.data.dtype}, expected probabilities"
+        )
+    found = np.asarray(matrix.data, np.float64)
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if wrong.size:
+        at = [int(matrix.row[wrong[0]]), int(matrix.col[wrong[0]])]
+        raise ValueError(
+            f"the matrix of action {action} holds {found[wrong[0]]} at {at}, expected a probability"
+        )
+    return found
+
+
+def _refuse_missing(pair: LongArray, goals: NDArray[Any], n_states: int, n_actions: int) -> None:
+    """Name the first state and action without an outcome, without a list of all of them."""
+    if goals.ndim != 1 or not goals.size or goals.dtype.kind not in "iu":
+        return  # refused with the world
+    ends = set(goals.tolist())
+    met = np.unique(pair)
+    s = a = 0
+    for one in met[~np.isin(met // n_actions, goals)].tolist():
+        while s in ends:
+            s += 1
+        if one != s * n_actions + a:
+            break
+        s, a = (s, a + 1) if a + 1 < n_actions else (s + 1, 0)
+    while s in ends:
+        s += 1
+    if s < n_states:
+        raise ValueError(
+            f"the probabilities of state {s}, action {a} add up to 0, expected 1: it has no "
+            f"outcome, in a world of {n_states:,} states and {n_actions:,} actions"
+        )
 
 
 def _of_list(given: Sequence[Any] | NDArray[Any], action_names: Sequence[str] | None) -> _Rows:
@@ -154,12 +210,12 @@ def _of_list(given: Sequence[Any] | NDArray[Any], action_names: Sequence[str] | 
             f"outcomes have different lengths, or are not numbers; expected {_EXPECTED}"
         )
     whole = table[:, :3]
-    wrong = ~((whole >= 0) & (whole == np.floor(whole)) & (whole < 2**31)).all(axis=1)
+    wrong = ~((whole >= 0) & (whole == np.floor(whole)) & (whole < MOST_STATES)).all(axis=1)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             f"outcome {at} is {tuple(table[at].tolist())}; its state, action and next state must "
-            f"be whole numbers from 0"
+            f"be whole numbers from 0 to {MOST_STATES - 1:,}"
         )
     state, action, successor = whole.astype(np.int64).T
     n_states, n_actions = int(max(state.max(), successor.max())) + 1, int(action.max()) + 1
@@ -180,6 +236,10 @@ def _numbered(i: int, outcome: Any, action_names: Sequence[str] | None) -> tuple
         return found
     names = list(action_names or ())
     if found[1] not in names:
-        known = f"they are {listed(names)}{closest(found[1], names)}" if names else "give them"
-        raise ValueError(f"outcome {i} has the action {found[1]!r}; action_names: {known}")
+        known = (
+            f"action_names are {listed(names)}{closest(found[1], names)}"
+            if names
+            else f"name all actions, action_names=[{found[1]!r}, ...], or give their numbers"
+        )
+        raise ValueError(f"outcome {i} has the action {found[1]!r}; {known}")
     return (found[0], names.index(found[1]), *found[2:])

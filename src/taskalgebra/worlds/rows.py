@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
+from taskalgebra.compiled import kernel
 
 Rows = tuple[LongArray, IntArray, Array]
 """`offset`, `successor` and `probability` of a `FiniteMDP`."""
+
+WORTH_COMPILING = 2**16
+"""Outcomes from which rows are checked and merged by a compiled loop, with the same result."""
+SHORT = 64
+"""Outcomes of one action that the loop sorts by insertion; longer rows are left to numpy."""
 
 
 def rows_of(probabilities: NDArray[np.generic], goals: IntArray, n_actions: int) -> Rows:
@@ -48,7 +56,12 @@ def absorbing_rows(
     if certain and 0 <= successor.min() and successor.max() < n_states:  # nothing to merge or scale
         table = successor.astype(np.int32).reshape(shape)
         table[goals] = goals[:, None]
-        return offset.copy(), table.ravel(), np.ones(n_pairs)
+        kept = offset.copy() if offset.flags.writeable else offset
+        return kept, table.ravel(), np.ones(n_pairs)
+    if successor.size >= WORTH_COMPILING:
+        found = _compiled(offset, successor, probability, is_goal, n_actions)
+        if found is not None:
+            return found
     pair = np.repeat(np.arange(n_pairs), counts)
     live = ~is_goal[pair // n_actions]
 
@@ -98,3 +111,86 @@ def _merged(pair: LongArray, successor: LongArray, probability: Array, n_pairs: 
     offset = np.searchsorted(pair[first], np.arange(n_pairs + 1)).astype(np.int64)
     merged[offset[:-1][np.diff(offset) == 1]] = 1.0
     return offset, successor[first].astype(np.int32), merged
+
+
+def _compiled(
+    offset: LongArray,
+    successor: NDArray[Any],
+    probability: Array,
+    is_goal: BoolArray,
+    n_actions: int,
+) -> Rows | None:
+    """What numpy would make of correct outcomes, in one pass; None where some row is special."""
+    most = successor.size + int(is_goal.sum()) * n_actions
+    new_offset = np.empty(offset.size, np.int64)
+    new_successor, new_probability = np.empty(most, np.int32), np.empty(most)
+    rows = (new_offset, new_successor, new_probability)
+    n = _fill(offset, successor, probability, is_goal, n_actions, *rows)
+    if n < 0:
+        return None
+    if n == most:
+        return rows
+    return new_offset, new_successor[:n].copy(), new_probability[:n].copy()
+
+
+@kernel
+def _fill(
+    offset: LongArray,
+    successor: NDArray[Any],
+    probability: Array,
+    is_goal: BoolArray,
+    n_actions: int,
+    new_offset: LongArray,
+    new_successor: IntArray,
+    new_probability: Array,
+) -> int:
+    """Sort each row by successor and merge what leads to the same state; the number of outcomes.
+
+    Returns −1 for what is wrong, for long rows, and for many outcomes that are one: numpy adds
+    those up in another order.
+    """
+    n_states = is_goal.size
+    n = 0
+    for pair in range(offset.size - 1):
+        new_offset[pair] = n
+        s = pair // n_actions
+        if is_goal[s]:
+            new_successor[n], new_probability[n] = s, 1.0
+            n += 1
+            continue
+        if offset[pair + 1] - offset[pair] > SHORT:
+            return -1
+        total = 0.0
+        for k in range(offset[pair], offset[pair + 1]):
+            p = probability[k]
+            if not (0.0 < p <= 1 + 1e-6) or not 0 <= successor[k] < n_states:
+                return -1
+            total += p
+        if not abs(total - 1) <= 1e-6:
+            return -1
+        scale = total if abs(total - 1) > 1e-12 else 1.0
+        end = n
+        for k in range(offset[pair], offset[pair + 1]):
+            t, p = successor[k], probability[k] / scale
+            i = end
+            while i > n and new_successor[i - 1] > t:
+                new_successor[i], new_probability[i] = new_successor[i - 1], new_probability[i - 1]
+                i -= 1
+            new_successor[i], new_probability[i] = t, p
+            end += 1
+        start, i = n, n
+        while i < end:
+            t, first, others = new_successor[i], new_probability[i], 0.0
+            last = i + 1
+            while last < end and new_successor[last] == t:
+                others += new_probability[last]
+                last += 1
+            if last - i > 8:
+                return -1
+            new_successor[n], new_probability[n] = t, first + others
+            n += 1
+            i = last
+        if n == start + 1:
+            new_probability[start] = 1.0
+    new_offset[offset.size - 1] = n
+    return n

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, IntArray
 from taskalgebra.compiled import kernel
+from taskalgebra.content import ByContent
 from taskalgebra.validation import closest, instance, listed
 
 Codes = NDArray[np.uint8]  # [N, 2 + objects]
@@ -68,7 +69,7 @@ PAPER_OBJECTS: dict[str, Cell] = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Board:
+class Board(ByContent):
     """Walls, free cells and objects.
 
     `free[R, C]` tells free cells from walls; the free cells are numbered row by row.  An object is

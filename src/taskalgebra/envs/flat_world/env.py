@@ -236,7 +236,7 @@ class FlatVectorEnv(Copies[Array]):
     ) -> None:
         """Nothing is started yet."""
         super().__init__(world, num_envs, max_episode_steps)
-        if task is not None and task.space is not world.space:
+        if task is not None and task.space != world.space:
             raise ValueError("the task belongs to another space than this environment")
         self._world, self._task = world, task
         self._points = np.zeros((self.num_envs, 2))

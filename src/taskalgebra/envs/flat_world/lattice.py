@@ -22,6 +22,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array, IntArray, LongArray
 from taskalgebra.compiled import kernel
+from taskalgebra.content import ByContent
 from taskalgebra.envs.flat_world.plane import (
     ACTIONS,
     DIRECTIONS,
@@ -49,7 +50,7 @@ NEARLY_NONE = 1e-9
 
 @final
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class Lattice(ByContent):
     """Points in rows and columns, with the colours at each; states are numbered column by column.
 
     After the states of all points come the goals, and last the state outside.
@@ -135,7 +136,7 @@ class Lattice:
 
 
 @final
-class FlatReach(AheadReach):
+class FlatReach(ByContent, AheadReach):
     """The returns to goals of the fixed lattice, for positions anywhere in the square."""
 
     observation_ndim = 1

@@ -26,7 +26,6 @@ from taskalgebra.evaluation.horizon import expected
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
 from taskalgebra.paper.experiments.relaxed import VARIANTS
 from taskalgebra.paper.experiments.rooms import BASE, R_BAR_MIN, SIXTEEN, Learning, Setting
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.planning.timed import TimedPolicy, TimedTable
 from taskalgebra.showcase import toy_text
@@ -35,6 +34,8 @@ from taskalgebra.showcase.trust.measures import EXACT, NAMES, measured, row_of
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.making import solve
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.rewards import r_bar_min_of
@@ -97,18 +98,19 @@ def jobs(config: Config) -> Iterator[Job]:
         yield from (Job(LEARNED + name, run, setting) for run in range(config.runs))
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row for each task of each world."""
-
-    def rows(job: Job) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        return _of_lake(job) if job.setting is None else (_of_rooms(config, job), [])
-
-    done = spread(rows, jobs(config), workers=workers, progress=progress)
+    done = sweep.map(_rows, [(config, job) for job in jobs(config)])
     tables = {
         NAME: Table.of_rows(COLUMNS, [row for all_rows, _ in done for row in all_rows]),
         OWN_LIMITED: Table.of_rows(LIMITED, [row for _, some in done for row in some]),
     }
     return Result(NAME, as_json(config), tables)
+
+
+def _rows(cell: tuple[Config, Job]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    config, job = cell
+    return _of_lake(job) if job.setting is None else (_of_rooms(config, job), [])
 
 
 def lake(job: Job) -> tuple[dict[str, Any], int]:

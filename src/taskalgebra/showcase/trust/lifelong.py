@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -24,10 +23,11 @@ from taskalgebra.learning.planned import Planner
 from taskalgebra.learning.tabular import QLearning
 from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.paper.claims.verdicts import Claim, judged
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.skills.lifelong import Met, lifelong
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.base_tasks import goals_by_label
 from taskalgebra.theory.lifelong_bounds import tasks_learned_bounds
 from taskalgebra.theory.rewards import r_bar_min_of
@@ -107,13 +107,14 @@ def streams(config: Config) -> Iterator[Stream]:
                     yield Stream(PLANNED, slip, penalty, ITSELF, n_desired, number)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row for each task of each stream."""
-    done = spread(partial(_rows, config), streams(config), workers=workers, progress=progress)
+    done = sweep.map(_rows, [(config, stream) for stream in streams(config)])
     return Result.of_rows(NAME, config, COLUMNS, [row for rows in done for row in rows])
 
 
-def _rows(config: Config, stream: Stream) -> list[tuple[object, ...]]:
+def _rows(cell: tuple[Config, Stream]) -> list[tuple[object, ...]]:
+    config, stream = cell
     world = FourRooms(40, slip_probability=stream.slip)
     learner: Learner = QLearning(steps=config.learning_steps)
     if stream.values == PLANNED:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.logic.algebra import Bounds
 from taskalgebra.logic.expression import Expression, Name, Not
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table
 from taskalgebra.planning.exact import optimal_v, plan
 from taskalgebra.showcase.trust.measures import EXACT, earned
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.values import compose
 
@@ -90,10 +91,9 @@ def jobs(config: Config) -> Iterator[Job]:
                     yield from (Job(goals, kind, scale, bounds, each) for each in config.depths)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row for each expression, over all draws of the noise."""
-    known = {goals: Known.of(goals) for goals in config.goals}
-    done = spread(partial(_rows, config, known), jobs(config), workers=workers, progress=progress)
+    done = sweep.map(_rows, [(config, job) for job in jobs(config)])
     return Result.of_rows(NAME, config, COLUMNS, [row for rows in done for row in rows])
 
 
@@ -143,8 +143,15 @@ def allowed_error(
     return max(allowed_error(part, errors, of_bounds, odd) for part in expression.operands)
 
 
-def _rows(config: Config, known: Mapping[int, Known], job: Job) -> list[tuple[Any, ...]]:
-    exact = known[job.goals]
+@lru_cache(4)
+def _known(goals: int) -> Known:
+    """Planned once in each process."""
+    return Known.of(goals)
+
+
+def _rows(cell: tuple[Config, Job]) -> list[tuple[Any, ...]]:
+    config, job = cell
+    exact = _known(job.goals)
     numbers = (config.seed, job.goals, job.depth)
     rng = np.random.default_rng(seed_of(*numbers))
     rows = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +23,8 @@ from taskalgebra.paper.experiments.suite import kept
 from taskalgebra.paper.results.record import Result, as_json, load
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.showcase.trust.table import page
+from taskalgebra.sweeps.keeping import CELLS, Keep
+from taskalgebra.sweeps.running import ALONE, Sweep
 from taskalgebra.validation import closest, listed
 
 PAGE = "trust.md"
@@ -102,7 +104,7 @@ def run(
     *,
     fresh: bool = False,
     quick: bool = False,
-    workers: int = 2,
+    sweep: Sweep = ALONE,
     listener: Listener = silent,
 ) -> Iterator[Shown]:
     """Run parts one after the other, and write the page and, with matplotlib, the pictures.
@@ -122,9 +124,14 @@ def run(
         start = time.perf_counter()
         result = None if fresh else kept(part.name, as_json(config), directory)
         there = result is not None
+        cells = Keep(directory / CELLS / part.name)
+        if fresh or there:
+            cells.clear()
         if result is None:
-            result = part.module.run(config, workers=workers, progress=tell)
+            own = replace(sweep, keep=cells.directory, progress=tell)
+            result = part.module.run(config, sweep=own)
             result.save(directory)
+            cells.clear()
         claims = tuple(answer([part.question], {part.name: result}))
         shown = Shown(part, result, claims, time.perf_counter() - start, there)
         listener(Event(part.title, (i + 1) / len(picked), seconds=shown.seconds, kept=there))

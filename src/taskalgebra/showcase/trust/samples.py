@@ -26,13 +26,14 @@ from taskalgebra.learning.onward import Experience, learn_onward
 from taskalgebra.learning.q_learning import Run, Stop, q_learning
 from taskalgebra.learning.tabular import STOCHASTIC, QLearning
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
-from taskalgebra.paper.results.parallel import Progress, seed_of, spread
 from taskalgebra.paper.results.record import Table
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.progress import silent
 from taskalgebra.showcase.trust.measures import earned
 from taskalgebra.skills.making import learn
 from taskalgebra.skills.skills import Skills
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import Sweep
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
@@ -63,15 +64,15 @@ class Settings:
     """Of all random numbers."""
 
 
-def table(settings: Settings, workers: int, progress: Progress | None) -> Table:
+def table(settings: Settings, sweep: Sweep) -> Table:
     """One row for each slip, seed, task and number of episodes."""
     jobs = [(slip, seed) for slip in settings.sample_slips for seed in range(settings.seeds)]
-    done = spread(partial(_rows, settings), jobs, workers=workers, progress=progress)
+    done = sweep.map(_rows, [(settings, *job) for job in jobs])
     return Table.of_rows(COLUMNS, [row for rows in done for row in rows])
 
 
-def _rows(settings: Settings, job: tuple[float, int]) -> list[tuple[Any, ...]]:
-    slip, seed = job
+def _rows(cell: tuple[Settings, float, int]) -> list[tuple[Any, ...]]:
+    settings, slip, seed = cell
     world = FourRooms(slip_probability=slip)
     mixed = seed_of(settings.seed, round(1000 * slip), seed) % 2**31
     steps = 1_000 * world.mdp.n_states * world.mdp.n_actions

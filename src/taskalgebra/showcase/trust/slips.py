@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,12 +21,13 @@ from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.formulas import all_functions
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
-from taskalgebra.paper.results.parallel import Progress, part, seed_of, spread
 from taskalgebra.paper.results.record import Result, Table, as_json
 from taskalgebra.showcase.trust import samples
 from taskalgebra.showcase.trust.claims import bound_claim, improved_claim, sweeps_claim
 from taskalgebra.showcase.trust.lakes import both
 from taskalgebra.showcase.trust.measures import EXACT, NAMES, measured, row_of
+from taskalgebra.sweeps.cells import seed_of
+from taskalgebra.sweeps.running import ALONE, Sweep
 
 NAME = "slips"
 SAMPLES = "slips_samples"
@@ -87,17 +87,16 @@ def jobs(config: Config) -> Iterator[Job]:
         yield from (Job(MAZES, seed, slip) for slip in config.maze_slips)
 
 
-def run(config: Config = Config(), workers: int = 2, progress: Progress | None = None) -> Result:
+def run(config: Config = Config(), sweep: Sweep = ALONE) -> Result:
     """Run the experiment: one row for each task of each world and slip; and the samples."""
-    done = spread(
-        partial(_rows, config), jobs(config), workers=workers, progress=part(progress, 0.0, 0.5)
-    )
+    done = sweep.part(0.0, 0.5).map(_rows, [(config, job) for job in jobs(config)])
     table = Table.of_rows(COLUMNS, [row for rows in done for row in rows])
-    drawn = samples.table(config, workers, part(progress, 0.5, 1.0))
+    drawn = samples.table(config, sweep.part(0.5, 1.0))
     return Result(NAME, as_json(config), {NAME: table, SAMPLES: drawn})
 
 
-def _rows(config: Config, job: Job) -> list[tuple[Any, ...]]:
+def _rows(cell: tuple[Config, Job]) -> list[tuple[Any, ...]]:
+    config, job = cell
     world = FourRooms(slip_probability=job.slip) if job.world == ROOMS else maze(config, job)
     skills, letter = both(world)
     rows = []
