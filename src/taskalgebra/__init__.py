@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from taskalgebra.apps.opening import Playground as Playground
+    from taskalgebra.apps.opening import playground as playground
     from taskalgebra.envs.boxman.env import Boxman as Boxman
     from taskalgebra.envs.check import check_env as check_env
     from taskalgebra.envs.explore import Explored as Explored
@@ -105,12 +107,15 @@ if TYPE_CHECKING:
     from taskalgebra.worlds.finite import FiniteMDP as FiniteMDP
     from taskalgebra.worlds.grid import from_text as from_text
     from taskalgebra.worlds.gym_table import from_gymnasium as from_gymnasium
+    from taskalgebra.worlds.image import from_image as from_image
+    from taskalgebra.worlds.maze import maze as maze
     from taskalgebra.worlds.open_world import OpenWorld as OpenWorld
     from taskalgebra.worlds.outcomes import from_outcomes as from_outcomes
 
 __version__ = "0.2.0"
 
 _HOME = {
+    "apps.opening": ("Playground", "playground"),
     "envs.boxman.env": ("Boxman",),
     "envs.check": ("check_env",),
     "envs.explore": ("Explored", "explore"),
@@ -172,6 +177,8 @@ _HOME = {
     "worlds.finite": ("FiniteMDP",),
     "worlds.grid": ("from_text",),
     "worlds.gym_table": ("from_gymnasium",),
+    "worlds.image": ("from_image",),
+    "worlds.maze": ("maze",),
     "worlds.open_world": ("OpenWorld",),
     "worlds.outcomes": ("from_outcomes",),
 }

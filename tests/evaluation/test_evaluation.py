@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import taskalgebra as ta
 from taskalgebra.evaluation.exact import policy_return, rollouts
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import TaskSpace
@@ -251,7 +251,7 @@ def test_equal_seeds_agree_and_different_seeds_differ():
     walk = [STAY, LEFT, LEFT, LEFT, LEFT, 0, 0]
     one, same, other = (play(task, walk, seed=s) for s in (1, 1, 2))
     assert one == same
-    assert asdict(one)["mean_return"] != asdict(other)["mean_return"]
+    assert one.mean_return != other.mean_return
 
 
 @pytest.mark.parametrize(
@@ -274,3 +274,13 @@ def test_an_evaluation_is_one_line():
     space = TaskSpace(from_text("A.", step_reward=-0.5, starts=[(0, 1)]))
     line = str(play(space.universal, [STAY, LEFT, 0], episodes=8))
     assert line == "return 1.000 (optimal 1.000), success 100.0 %, 3.0 steps, 8 episodes"
+
+
+def test_a_return_off_the_optimum_is_shown_with_its_error():
+    """In slippery worlds an optimal agent may have luck; a return at the optimum needs no error."""
+    slippery = ta.solve(ta.FourRooms(slip_probability=0.3))["top"].improve().evaluate(200)
+    assert f"return {slippery.mean_return:.3f} ± {slippery.standard_error:.3f} (optimal" in str(
+        slippery
+    )
+    sure = ta.solve(ta.FourRooms())["top"].evaluate(200)
+    assert sure.standard_error > 0 and "±" not in str(sure)

@@ -128,7 +128,7 @@ def test_a_task_of_another_space_is_refused_with_what_to_do():
     for known in (short(3), ta.solve(short(3), {"a": ["A"]})):
         life = ta.lifelong(known, learner=ta.Planner())
         with pytest.raises(ValueError, match=r"another task space.*life\.space\.task\("):
-            life.meet(short(3).task("A"))
+            life.meet(short(4).task("A"))
 
 
 @pytest.mark.parametrize("wrong", [5, 0, ta.QLearning, "planner"])

@@ -143,7 +143,9 @@ REFUSED = {
         r"learner must be an object with a method learn.* got 5",
     ),
     "a task of another space": (
-        lambda: ta.from_reach(Waiting(), ta.FourRooms(), {"top": ta.FourRooms().tasks["top"]}),
+        lambda: ta.from_reach(
+            Waiting(), ta.FourRooms(), {"top": ta.FourRooms(r_universal=3.0).tasks["top"]}
+        ),
         ValueError,
         "task 'top' belongs to another space",
     ),

@@ -469,3 +469,40 @@ def test_importing_from_sb3_imports_neither_torch_nor_stable_baselines3():
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+class Told(gym.Wrapper):
+    """A wrapper of a user's own, over an environment that is registered."""
+
+    def __init__(self, told):
+        super().__init__(gym.make("CliffWalking-v1"))
+        cell = gym.spaces.Box(0, 1, (1,), np.float32)
+        keys = ("observation", "achieved_goal", "desired_goal")
+        self.observation_space = gym.spaces.Dict(dict.fromkeys(keys, cell))
+        self.goal = told
+
+    def reset(self, **options):
+        state, info = self.env.reset(**options)
+        return self.seen(state), info
+
+    def step(self, action):
+        state, _, _, cut, info = self.env.step(action)
+        return self.seen(state), -1.0, False, cut, info
+
+    def seen(self, state):
+        at = np.float32([state / 47])
+        return {"observation": at, "achieved_goal": at, "desired_goal": self.goal}
+
+    def compute_reward(self, achieved, desired, info):
+        return -(np.abs(achieved - desired).max(axis=-1) > 0.01).astype(np.float32)
+
+
+def test_environments_in_wrappers_of_a_users_own_are_copied():
+    """Their spec names the environment inside, but cannot make the wrapper again."""
+    env = gym.wrappers.TimeLimit(Told(np.float32([1.0])), 20)
+    model = DQN("MultiInputPolicy", env, policy_kwargs={"net_arch": [8]}, device="cpu")
+    goals = {"start": [36 / 47], "above": [24 / 47]}
+    for given in (None, env):
+        skills = ta.from_sb3(model, goals, env=given)
+        assert skills["start | above"].evaluate(2).episodes == 2
+        assert skills["above"].play(env, episodes=1).episodes == 1

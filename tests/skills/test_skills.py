@@ -216,7 +216,7 @@ REFUSED = {
     ),
     "no goals": (lambda: solve(ROOMS, {"a": []}), ["selects no goal", "space.empty"]),
     "a task of another space": (
-        lambda: solve(ROOMS, {"top": FourRooms().tasks["top"]}),
+        lambda: solve(ROOMS, {"top": FourRooms(r_universal=3.0).tasks["top"]}),
         ["another space", "one TaskSpace"],
     ),
     "an unknown name": (
@@ -230,7 +230,7 @@ REFUSED = {
         ["top", "'top_left'", "'top_right'", "alike"],
     ),
     "a task of another space to play": (
-        lambda: SKILLS[FourRooms().tasks["top"]],
+        lambda: SKILLS[FourRooms(r_universal=3.0).tasks["top"]],
         ["same space"],
     ),
     "a task of many rewards": (
@@ -246,7 +246,7 @@ REFUSED = {
         ["different bounds", "one task space"],
     ),
     "a plan of another space": (
-        lambda: plan(ROOMS.space, [FourRooms().tasks["top"]]),
+        lambda: plan(ROOMS.space, [FourRooms(r_universal=3.0).tasks["top"]]),
         ["another space", "one TaskSpace"],
     ),
     "a goal set of many rewards": (
@@ -374,7 +374,7 @@ def test_a_penalty_that_is_not_a_number_is_refused_in_large_worlds_too(small_tab
 
 def test_tasks_of_another_space_are_refused_in_large_worlds_too(small_tables):
     with pytest.raises(ValueError, match="another space"):
-        solve(ROOMS, {"top": FourRooms().tasks["top"]})
+        solve(ROOMS, {"top": FourRooms(r_universal=3.0).tasks["top"]})
 
 
 MISSING = [108, 10**9, 1.5]

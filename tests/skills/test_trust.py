@@ -322,3 +322,39 @@ def test_settings_that_do_not_apply_are_refused(slippery):
         slippery["top"].improve(episodes=10**12)
     with pytest.raises(ValueError, match="read-only"):
         slippery["top"].improve().improvement.actions[0] = 1
+    with pytest.raises(ValueError, match="nothing is played for it; leave episodes out"):
+        slippery["top"].certificate(episodes=50)
+
+
+def test_what_a_prompt_shows_is_a_line(slippery):
+    agent = slippery["top ^ left"]
+    certificate = agent.certificate()
+    for shown in (certificate, certificate.loss, agent.improve().improvement):
+        assert "\n" not in repr(shown) and len(repr(shown)) < 320
+        assert repr(shown).startswith(type(shown).__name__)
+    assert certificate.line in repr(certificate)
+    assert repr(slippery.space.check()) == "AssumptionReport(fails: deterministic)"
+    world = repr(ta.FourRooms())
+    assert world == "FourRooms(top, left) of <deterministic world: 108 states, 4 goals, 5 actions>"
+
+
+def test_formulas_say_what_is_lost_and_what_mends_it():
+    world = ta.FourRooms(slip_probability=0.2)
+    agent = ta.learn(world, learner=ta.QLearning(steps=3_000))["F(top & F left)"]
+    said = agent.evaluate(50).certificate
+    assert said.endswith("agent.improve() mends it")
+    assert agent.improve().evaluate(50).certificate.startswith("optimal from")
+
+
+def test_an_agent_that_is_not_known_to_be_optimal_says_why():
+    world = ta.wrap(
+        Corridor,
+        goals=lambda o, i, e: {"left": o == 0} if o in (0, 6) else None,
+        among={"left": [True, False]},
+    )
+    skills = ta.learn(world, learner=ta.QLearning(steps=5_000))
+    line = skills["F left"].certificate().line
+    assert line.startswith("not known to be optimal: ")
+    assert "the returns to goals are estimates (Corollary 1)" in line
+    played = skills["left | ~left"].certificate(episodes=20).line
+    assert "an agent that goes for one of 2 goals alone earns no more" in played

@@ -1,1 +1,1 @@
-"""Pictures of finite worlds: for terminals, and as images."""
+"""Pictures of worlds, tasks and automata: for terminals, as images, as HTML, and plots."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, Image
-from taskalgebra.drawing.terminal import NOTHING, layout
-from taskalgebra.worlds.finite import NO_GOAL, FiniteMDP
+from taskalgebra.drawing.board import NOTHING, World, layout
 
 Colour = tuple[int, int, int]
 
@@ -32,7 +31,7 @@ _FINER = 8  # samples per pixel and direction, for smooth edges
 class Drawing:
     """The map of a world with the goals of a task, on which the agent is drawn."""
 
-    def __init__(self, mdp: FiniteMDP, desired: BoolArray) -> None:
+    def __init__(self, mdp: World, desired: BoolArray) -> None:
         """Draw everything but the agent."""
         self._mdp = mdp
         self._desired = desired
@@ -48,9 +47,9 @@ class Drawing:
         image = self._still.copy()
         if state is not None:
             tile = self._at(image, state)
-            goal = self._mdp.goal_of_state[state]
-            if goal != NO_GOAL:
-                tile[1:, 1:] = DESIRED if self._desired[goal] else OTHER
+            here = self._desired[self._mdp.goals == state]
+            if here.size:
+                tile[1:, 1:] = DESIRED if here[0] else OTHER
             y, x = self._axes
             for radius, colour in ((0.6, RING), (0.48, AGENT)):
                 self._blend(tile, colour, y**2 + x**2 < radius**2)

@@ -18,21 +18,16 @@ from os import environ
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.drawing.board import DESIRED, NOTHING, OTHER, Wanting, World, drawn_last, layout
+from taskalgebra.drawing.colours import viridis
 from taskalgebra.signs import shown_in
-from taskalgebra.theory.tasks import Task
-from taskalgebra.worlds.finite import FiniteMDP
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 WALL = "█"
 AGENT = "@"
-DESIRED, OTHER = "◆", "◇"
-NOTHING = -1  # in a layout: a wall
-_VIRIDIS = np.array(
-    [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], np.float64
-)
 
 
-def picture(task: Task, values: Array, actions: LongArray, *, colour: bool) -> str:
+def picture(task: Wanting, values: Array, actions: LongArray, *, colour: bool) -> str:
     """Draw a policy on the map of its world, one cell three columns wide.
 
     Args:
@@ -55,7 +50,7 @@ def print_picture(title: str, drawn: Callable[[bool], str]) -> None:
 
 
 def map_of_policy(
-    mdp: FiniteMDP, signs: Sequence[str], values: Array, actions: LongArray, *, colour: bool
+    mdp: World, signs: Sequence[str], values: Array, actions: LongArray, *, colour: bool
 ) -> str:
     """The same with one sign for each goal, `[G]`."""
     states, _ = layout(mdp)
@@ -87,7 +82,7 @@ def legend(low: float, high: float, *, colour: bool, steps: int = 24) -> str:
     return f"{signs} {ramp} {high:.2f}"
 
 
-def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
+def snapshot(mdp: World, desired: BoolArray, agent: int | None) -> str:
     """Draw the map with its goals and the agent, one cell three columns wide, without colour.
 
     Args:
@@ -111,42 +106,19 @@ def snapshot(mdp: FiniteMDP, desired: BoolArray, agent: int | None) -> str:
     return "\n".join("".join(line) for line in lines)
 
 
-def layout(mdp: FiniteMDP) -> tuple[LongArray, LongArray]:
-    """The map: `[rows, columns]` of states, and the cell at its corner.
-
-    One ring of wall surrounds all cells.  The cell of a goal shows the state to act in there; of
-    several states on one cell, the first one is shown.
-    """
-    if mdp.cells is None:
-        raise ValueError(
-            "this world has no map to draw on; make it with from_text, or pass cells=... to "
-            "from_arrays"
-        )
-    corner = mdp.cells.min(axis=0) - 1
-    states = np.full(mdp.cells.max(axis=0) + 2 - corner, NOTHING)
-    drawn = _backwards(mdp)
-    states[tuple((mdp.cells[drawn] - corner).T)] = drawn
-    return states, corner
-
-
-def _backwards(mdp: FiniteMDP) -> LongArray:
-    """[S], all states, those that are shown last: goals, then the others from last to first."""
-    return np.concatenate((mdp.goals, np.flatnonzero(~mdp.is_goal)[::-1]))
-
-
 def _signs(desired: BoolArray) -> list[str]:
     return [DESIRED if one else OTHER for one in desired]
 
 
-def _marks(mdp: FiniteMDP, signs: Sequence[str]) -> dict[int, str]:
+def _marks(mdp: World, signs: Sequence[str]) -> dict[int, str]:
     """The sign of each cell that holds a goal; of several goals, a desired one or the first."""
     assert mdp.cells is not None
-    state_at = {tuple(mdp.cells[s]): int(s) for s in _backwards(mdp)}
-    order = sorted(range(mdp.n_goals - 1, -1, -1), key=lambda goal: signs[goal] == DESIRED)
+    state_at = {tuple(mdp.cells[s]): int(s) for s in drawn_last(mdp)}
+    order = sorted(range(mdp.goals.size - 1, -1, -1), key=lambda goal: signs[goal] == DESIRED)
     return {state_at[tuple(mdp.cells[mdp.goals[goal]])]: signs[goal] for goal in order}
 
 
-def _arrow(mdp: FiniteMDP, action: int, value: float) -> str:
+def _arrow(mdp: World, action: int, value: float) -> str:
     if not np.isfinite(value):
         return "·"
     name = mdp.action_names[action]
@@ -157,8 +129,6 @@ def _paint(text: str, level: float | None) -> str:
     """Colour a cell by its level in [0, 1]; None is a wall."""
     if level is None:
         return f"\x1b[38;2;110;110;110m{text}\x1b[0m"
-    place = min(max(level, 0.0), 1.0) * (len(_VIRIDIS) - 1)
-    i = min(int(place), len(_VIRIDIS) - 2)
-    red, green, blue = (_VIRIDIS[i] + (place - i) * (_VIRIDIS[i + 1] - _VIRIDIS[i])).astype(int)
+    red, green, blue = viridis(np.array(level)).tolist()
     ink = "0;0;0" if 0.3 * red + 0.59 * green + 0.11 * blue > 110 else "255;255;255"
     return f"\x1b[48;2;{red};{green};{blue}m\x1b[38;2;{ink}m{text}\x1b[0m"

@@ -17,21 +17,27 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.content import ByContent
+from taskalgebra.evaluation.rows import Columns, frame, plain, records
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.goal_env import checked_rewards, goals_entered
 from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, instance
+from taskalgebra.validation import count, flag, instance
 from taskalgebra.worlds.finite import NO_GOAL
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
+    from pandas import DataFrame
+
+FIGURES = ("episodes", "mean_return", "standard_error", "quartiles")
+"""What an evaluation says of all its episodes together."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ContinuingEvaluation:
+class ContinuingEvaluation(ByContent):
     """Episodes that outlive goals, one by one; N of them, with G goals."""
 
     returns: Array  # [N]
@@ -81,6 +87,35 @@ class ContinuingEvaluation:
     def violated(self) -> BoolArray:
         """[N], which episodes ended in a goal that was to be avoided."""
         return np.asarray(self.goals[:, self.avoided].any(axis=1))
+
+    @property
+    def columns(self) -> Columns:
+        """The episodes, by column: return, steps, wanted, unwanted, violated."""
+        return {
+            "return": self.returns,
+            "steps": self.steps,
+            "wanted": self.n_wanted,
+            "unwanted": self.n_unwanted,
+            "violated": self.violated,
+        }
+
+    def to_dict(self, *, rows: bool = True) -> dict[str, Any]:
+        """The figures by name, ready for JSON: plain numbers, and None for those not known.
+
+        Args:
+            rows: whether to add the episodes, as `rows`: one dictionary per episode.
+        """
+        flag(rows, "rows")
+        found = {name: plain(getattr(self, name)) for name in FIGURES}
+        return {**found, "rows": records(self.columns)} if rows else found
+
+    def to_frame(self) -> DataFrame:
+        """The episodes as a pandas table, one row each.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return frame(self.columns)
 
     def __str__(self) -> str:
         """One line with the figures."""

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, LongArray
-from taskalgebra.drawing.terminal import picture, print_picture
 from taskalgebra.envs.registry import env_of
 from taskalgebra.evaluation.continuing import ContinuingEvaluation
 from taskalgebra.evaluation.horizon import expected
@@ -29,6 +28,7 @@ from taskalgebra.planning.improvement import Improvement
 from taskalgebra.planning.timed import TimedPolicy
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills.real import play_continuing, play_in
+from taskalgebra.skills.shown.agent import ShownAgent
 from taskalgebra.skills.trust import (
     compared,
     findings_of,
@@ -38,6 +38,7 @@ from taskalgebra.skills.trust import (
     line_within,
     loss_of_task,
     loss_within,
+    refuse_episodes,
     with_loss,
 )
 from taskalgebra.skills.walks import in_tables
@@ -66,8 +67,11 @@ class Source(Protocol):
 
 
 @final
-class Agent(BooleanElement):
+class Agent(ShownAgent):
     """An agent that acts greedily on an extended value function."""
+
+    skills: Source
+    _held = ("skills", "expression", "task", "values", "improvement")  # not the episode
 
     def __init__(
         self,
@@ -78,10 +82,8 @@ class Agent(BooleanElement):
         improved: tuple[Policy, Improvement | Experience] | None = None,
     ) -> None:
         """Keep a task, its values, and their skills; an improved policy replaces the greedy one."""
-        self.skills = skills
-        self.expression = expression
-        self.task = task
-        self.values = values
+        self.skills, self.expression = skills, expression
+        self.task, self.values = task, values
         self.policy = improved[0] if improved else skills.family.policy(values)
         self.improvement = improved[1] if improved else None
 
@@ -92,8 +94,7 @@ class Agent(BooleanElement):
             observations: the environment's own.
             env: the environment, where the world looks at more than observations.
         """
-        world = self.skills.env
-        if world is None:
+        if (world := self.skills.env) is None:
             return self.policy.act(observations)
         return world.own_actions(self.policy.act(world.see(observations, env)), env)
 
@@ -120,18 +121,9 @@ class Agent(BooleanElement):
         self._require_states("v")
         if isinstance(self.improvement, Improvement):
             return self.improvement.returns
-        if isinstance(self.policy, OnwardPolicy):
-            learned = self.policy
+        if isinstance(learned := self.policy, OnwardPolicy):
             return self._over_states(lambda states: learned.q(states).max(axis=1))
         return self._over_states(lambda states: recover_v(self.values.q_bar(states)))
-
-    def _require_states(self, what: str) -> None:
-        """Reject what needs a list of all states, in an open world."""
-        if not self.task.space.finite:
-            raise TypeError(
-                f"agent.{what} needs all states of a finite world; this agent acts in an open "
-                f"one, known only by playing it: use agent.act(observation) or agent.evaluate()"
-            )
 
     def _over_states(self, function: Callable[[LongArray], NDArray[Any]]) -> NDArray[Any]:
         mdp = self.task.space.mdp
@@ -179,7 +171,7 @@ class Agent(BooleanElement):
                 return replace(found, certificate=line)
             if not self.task.space.finite or type(self.policy).reset is not Policy.reset:
                 return self._play(episodes, seed, max_steps, told)
-            return in_tables(self.task, self.actions, episodes, seed, max_steps, told)
+            return in_tables(self, episodes, seed, max_steps, told)
 
     def _play(
         self, episodes: int, seed: int, max_steps: int | None, listener: Listener
@@ -281,29 +273,19 @@ class Agent(BooleanElement):
             )
         return self.skills.env
 
-    def picture(self, *, colour: bool = False) -> str:
-        """Values and actions on the map, as text."""
-        self._require_states("picture()")
-        return picture(self.task, self.v, self.actions, colour=colour)
-
-    def show(self) -> None:
-        """Print the picture, in colour if the output is a terminal."""
-        self._require_states("show()")
-        print_picture(str(self.expression), lambda colour: self.picture(colour=colour))
-
-    def certificate(self, *, exact: bool = True, episodes: int = 200, seed: int = 0) -> Certificate:
+    def certificate(
+        self, *, exact: bool = True, episodes: int | None = None, seed: int = 0
+    ) -> Certificate:
         """How good the agent is: what it loses, and which assumption is to blame.
 
-        In a finite world all figures are exact: what the agent earns from every start, a bound on
-        what it loses that needs no planning, and the loss itself.  In an open one the agent plays,
-        beside the best known: the optimum, if the environment tells it, or the agents that go for
-        one wanted goal each.
-
-        Optimal means without a limit of steps or, if it was planned for one, within the horizon.
+        In a finite world all is exact: what the agent earns from every start, a bound on what it
+        loses that needs no planning, and the loss.  In an open one it plays beside the best known:
+        the optimum, if the environment tells it, or agents that go for one wanted goal each.
+        Optimal means without a limit of steps, or within the horizon.
 
         Args:
             exact: whether to plan the optimum where the bound leaves a loss possible.
-            episodes: to play in an open world.
+            episodes: to play in an open world, by default 200; a finite one needs none.
             seed: of these.
         """
         flag(exact, "exact")
@@ -314,6 +296,7 @@ class Agent(BooleanElement):
         if not task.space.finite:
             seen = compared(task, family, self._world(), self.policy, episodes, seed)
             return Certificate(found, method, played=seen)
+        refuse_episodes(episodes)
         if isinstance(self.policy, TimedPolicy):
             method += f", within {self.policy.horizon} steps"
             return Certificate(found, method, loss_within(task, self.policy))

@@ -19,6 +19,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 
 from taskalgebra.arrays import Array
+from taskalgebra.content import ByContent
 from taskalgebra.envs.registry import env_of
 from taskalgebra.learning.learner import Learner
 from taskalgebra.logic.expression import Expression, Name
@@ -65,7 +66,7 @@ class Extending(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Met:
+class Met(ByContent):
     """A task that arrived, and what became of it."""
 
     agent: Agent
@@ -196,10 +197,10 @@ class Lifelong:
             ValueError: as `infer` and `learn` do; the name is taken; or nothing was seen of the
                 first task.
         """
-        if isinstance(observed, Task) and observed.space is not self.space:
+        if isinstance(observed, Task) and observed.space != self.space:
             raise ValueError(
-                f"{observed!r} belongs to another task space than this Lifelong, even if both are "
-                f"of equal worlds; make the task with its own: life.space.task(...)"
+                f"{observed!r} belongs to another task space than this Lifelong; make the task "
+                f"with its own: life.space.task(...)"
             )
         name = self._free(name)
         known = None if self._skills is None else infer(observed, self._skills)

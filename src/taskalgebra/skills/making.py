@@ -43,6 +43,7 @@ def solve(
     horizon: int | None = None,
     r_bar_min: float | None = None,
     tolerance: float | None = None,
+    storage: str | Path | None = None,
 ) -> Skills:
     """Plan the base tasks exactly and return them as skills that compose.
 
@@ -60,11 +61,14 @@ def solve(
             every risk of a wrong goal.
         tolerance: for stochastic worlds, the error to stop at; by default 5e-11 times the largest
             reward.
+        storage: for big deterministic worlds, a directory that keeps the returns to goals in files,
+            which are mapped and not held in memory.  If it was interrupted, the same call goes on.
     """
     env = environment(world, "solve")
     space = env.space
     if not space.finite:
-        return _solve_open(env, tasks, horizon=horizon, r_bar_min=r_bar_min, tolerance=tolerance)
+        given = {"horizon": horizon, "r_bar_min": r_bar_min, "tolerance": tolerance}
+        return _solve_open(env, tasks, **given, storage=storage)
     if not env.shared_absorbing:
         raise ValueError(
             "the tasks of this environment end in different goals (shared_absorbing=False), which "
@@ -74,8 +78,12 @@ def solve(
     base = base_tasks(space, env.tasks, tasks)
     with Meter("planning"):
         if horizon is None:
-            family: Family = plan(space, base, r_bar_min=r_bar_min, tolerance=tolerance)
+            family: Family = plan(
+                space, base, r_bar_min=r_bar_min, tolerance=tolerance, storage=storage
+            )
         else:
+            if storage is not None:
+                raise ValueError("storage= keeps returns without a horizon; leave one of both out")
             family = plan_horizon(space, base, horizon, r_bar_min)
     return Skills(family, env)
 
@@ -343,9 +351,9 @@ def base_tasks(
 
 def _base_task(space: TaskSpace, name: str, given: Any) -> Task:
     if isinstance(given, Task):
-        if given.space is not space:
+        if given.space != space:
             raise ValueError(f"task {name!r} belongs to another space; use one TaskSpace for all")
-        return given
+        return given.of(space)
     if not (callable(given) or isinstance(given, Iterable)):
         raise ValueError(f"task {name!r} is {given!r}, expected a Task or a list of goals")
     return space.task(given)

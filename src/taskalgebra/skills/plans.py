@@ -15,12 +15,13 @@ from typing import Any, final
 import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
+from taskalgebra.content import ByContent
 from taskalgebra.evaluation.temporal import arrivals
 from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
 from taskalgebra.logic.text import ExpressionError
-from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.planning.exact import plan
 from taskalgebra.planning.feasible import never
 from taskalgebra.planning.layouts import LayoutPolicy, Standing
 from taskalgebra.planning.product import Product, product
@@ -34,6 +35,7 @@ from taskalgebra.planning.temporal import (
     goal_rewards,
     values_to_come,
 )
+from taskalgebra.planning.vectors import VectorFamily
 from taskalgebra.theory.certificate import Certificate, exact_values, not_known
 from taskalgebra.theory.family import Family, TableFamily
 from taskalgebra.theory.findings import Finding
@@ -63,7 +65,7 @@ def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Express
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Ways(ByContent):
     """What all formulas of some skills share: the returns to goals, and those between goals."""
 
     reach: Reach
@@ -109,9 +111,9 @@ def _to_goals(family: Family) -> Reach:
     A mild penalty lets an agent give a far goal up, for a wrong one that ends the episode.  Those
     of formulas go on, so there the returns are planned anew, with the penalty of Definition 2.
     """
-    if _mild(family) and family.error_bound is not None and isinstance(family, TableFamily):
-        low = r_bar_min_of(family.space)
-        return q_bar_star(family.space, {}, r_bar_min=low).to_goals()
+    planned = family.error_bound is not None and isinstance(family, TableFamily | VectorFamily)
+    if _mild(family) and planned:
+        return plan(family.space, {}, r_bar_min=r_bar_min_of(family.space)).to_goals()
     return family.to_goals()
 
 
@@ -185,7 +187,7 @@ def labelled(formula: Expression, tasks: Mapping[str, Task], space: TaskSpace) -
 
 @final
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(ByContent):
     """All that an agent needs to act for a formula; agents share it, but not their memory."""
 
     labelled: Labelled

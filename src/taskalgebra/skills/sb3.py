@@ -25,6 +25,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from taskalgebra.envs.origin import own_spec
 from taskalgebra.envs.places import DESIRED, Places, Reached
 from taskalgebra.envs.wrap import Wrapped, wrap
 from taskalgebra.extras import missing
@@ -218,14 +219,16 @@ def _source(model: Any, env: Any) -> Any:
     found = copies[0]
     while type(found).__name__ == "Monitor":  # it only keeps a log of the training
         found = found.env
-    if found.spec is None or found.spec.id not in gym.registry:
+    spec = own_spec(found)
+    if spec is None or spec.id not in gym.registry:
         return lambda: deepcopy(found)
     return found
 
 
 def _one(source: Any) -> gym.Env[Any, Any]:
     if isinstance(source, gym.Env):  # a copy, so that the owner's episode goes on
-        return deepcopy(source) if source.spec is None else gym.make(source.spec)
+        spec = own_spec(source)
+        return deepcopy(source) if spec is None else gym.make(spec)
     if isinstance(source, str | gym.envs.registration.EnvSpec):
         return gym.make(source)
     if not callable(source):

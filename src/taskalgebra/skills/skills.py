@@ -11,16 +11,18 @@ agent: it takes the same actions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, final, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from taskalgebra import files
-from taskalgebra.arrays import BoolArray
+from taskalgebra.arrays import BoolArray, LongArray
+from taskalgebra.content import ByContent, State
 from taskalgebra.folder import StoreError
 from taskalgebra.logic.expression import FALSE, TRUE, Expression, Name
 from taskalgebra.logic.formulas import all_functions, parse
@@ -30,7 +32,9 @@ from taskalgebra.planning.brackets import Bracket
 from taskalgebra.planning.horizon import HorizonFamily
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
+from taskalgebra.skills.many import act_many
 from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
+from taskalgebra.skills.shown.skills import ShownSkills
 from taskalgebra.skills.temporal import TemporalAgent
 from taskalgebra.theory.base_tasks import as_sum, expression_of, in_short, n_expressible
 from taskalgebra.theory.family import Family
@@ -45,7 +49,7 @@ KEPT = 64
 
 
 @final
-class Skills(Mapping[str, Agent | TemporalAgent]):
+class Skills(ShownSkills, ByContent, Mapping[str, Agent | TemporalAgent]):
     """Extended value functions of some base tasks; `skills[expression]` is an agent.
 
     As a mapping it iterates over the base tasks; any expression over them is a valid key.
@@ -59,7 +63,7 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
         """Take the values and the environment."""
         if not isinstance(family, Family):
             raise TypeError(f"skills must be made from a Family of values, got {family!r}")
-        if env is not None and env.space is not family.space:
+        if env is not None and env.space != family.space:
             raise ValueError("the values belong to another task space than the environment")
         self.family, self.env = family, env
         self.space = family.space
@@ -67,6 +71,13 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
         self._values = family.named
         self._met: BoolArray = np.any(family.met, axis=0)
         self._plans: dict[Expression, Plan] = {}
+
+    _held = ("family",)  # skills are equal wherever they act
+
+    def __getstate__(self) -> State:
+        """Everything but the plans of formulas, which are made again when they are asked for."""
+        fields, read_only = super().__getstate__()
+        return {**fields, "_plans": {}}, read_only
 
     @property
     def tasks(self) -> dict[str, Task]:
@@ -118,6 +129,17 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
                 f"it some time, or skills[...] for the task that ends with the first goal"
             )
         return found
+
+    def act_many(self, tasks: Iterable[str | Expression | Task], states: ArrayLike) -> LongArray:
+        """The actions of many tasks in many states of a finite world, in one call, `[E, B]`.
+
+        They are those of `skills[task].act(states)`.  Tasks that mean the same share their work.
+
+        Args:
+            tasks: E Boolean expressions over the base tasks, or tasks.
+            states: `[B]`, where every task is asked for; or `[E, B]`, those of each task.
+        """
+        return act_many(self, tasks, states)
 
     def avoiding(self, task: str | Expression, avoid: str | Expression) -> TemporalAgent:
         """The agent that ends in a task and never enters a goal that is to be avoided.
@@ -245,7 +267,7 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
             )
 
         def leaf(one: Expression, task: Task) -> Bracket:
-            return Bracket.of(one, task, lambda part: self.for_task(part).actions)
+            return Bracket.of(one, task, self._actions)
 
         found = expression.evaluate(
             {name: leaf(Name(name), self._tasks[name]) for name in expression.names},
@@ -258,6 +280,10 @@ class Skills(Mapping[str, Agent | TemporalAgent]):
                 f"base tasks pay, so that their values do not bound it; ask agent.certificate()"
             )
         return found
+
+    def _actions(self, expression: Expression) -> LongArray:
+        """[S], the composed policy of an expression."""
+        return self.for_task(expression).actions
 
     @property
     def n_expressible(self) -> int:

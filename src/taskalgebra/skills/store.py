@@ -75,6 +75,7 @@ _NAMES = {"tasks": is_names, "goals": is_names, "actions": is_names}
 
 def _tables() -> Format:
     from taskalgebra.planning.exact import unpack
+    from taskalgebra.planning.vectors import NAMES as VECTORS
 
     entries = {
         **_NAMES,
@@ -86,6 +87,7 @@ def _tables() -> Format:
     def decode(data: bytes, words: Mapping[str, Any]) -> Arrays:
         own = {"q_universal", "q_empty", *(f"q_{i}" for i in range(len(words["tasks"])))}
         own.add("observations")  # of tables whose states have no numbers
+        own.update(VECTORS)  # of large stochastic worlds
         return npz.read(BytesIO(data), {*names_of(words), *own}.__contains__)
 
     return Format(Folder(TableFamily.FORMAT, "skills", "npz", entries), npz.write, decode, unpack)

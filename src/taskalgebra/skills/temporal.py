@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.arrays import Array, BoolArray, LongArray
-from taskalgebra.drawing.terminal import map_of_policy, print_picture
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.evaluation.record import Evaluation
 from taskalgebra.evaluation.temporal import play_formula, play_real
 from taskalgebra.logic.algebra import BooleanElement
-from taskalgebra.logic.automaton import Automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.planning.feasible import from_here
 from taskalgebra.planning.improvement import Improvement
@@ -32,11 +30,11 @@ from taskalgebra.planning.temporal import violations_in
 from taskalgebra.progress import Listener, Meter, require_listener
 from taskalgebra.skills import trust
 from taskalgebra.skills.plans import Plan
-from taskalgebra.skills.walks import Walk, in_product, signs_of, table_of, walk
+from taskalgebra.skills.shown.formula import ShownFormula
+from taskalgebra.skills.walks import Walk, in_product, walk
 from taskalgebra.theory.certificate import Certificate
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv, goals_entered
-from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.validation import checked_seed, count
 
 
@@ -51,11 +49,13 @@ class Source(Protocol):
 
 
 @final
-class TemporalAgent(BooleanElement):
+class TemporalAgent(ShownFormula):
     """An agent for a formula over time; it keeps the state of the automaton in mind.
 
     `reset` begins an episode, `act` chooses an action, `observe` is told what the step led to.
     """
+
+    _held = ("skills", "expression", "plan", "avoided", "improvement")  # not the episode
 
     def __init__(
         self,
@@ -68,11 +68,6 @@ class TemporalAgent(BooleanElement):
         """Begin an episode; `avoided`, `[G]`, are goals that count as violations."""
         self.skills, self.expression, self.plan, self.avoided = skills, formula, plan, avoided
         self.policy, self.improvement = plan.policy(), improvement
-
-    @property
-    def automaton(self) -> Automaton:
-        """The formula as an automaton over the labels of this world."""
-        return self.plan.labelled.automaton
 
     @property
     def states(self) -> LongArray:
@@ -88,10 +83,9 @@ class TemporalAgent(BooleanElement):
         Args:
             exact: whether to plan the optimum where the bound leaves a loss possible.
         """
-        certificate = self.plan.certificate
-        if certificate.optimal or trust.product_of(self.plan) is None:
+        plan, certificate = self.plan, self.plan.certificate
+        if certificate.optimal or trust.product_of(plan) is None:
             return certificate
-        plan = self.plan
         return trust.with_loss(
             certificate, lambda: trust.loss_of_formula(plan, trust.on_product(plan), exact=exact)
         )
@@ -107,9 +101,8 @@ class TemporalAgent(BooleanElement):
             TypeError: the world is open.
         """
         self._finite("improve()")
-        plan, took = trust.improve_formula(
-            self.plan, trust.on_product(self.plan), gap=gap, rounds=rounds
-        )
+        product = trust.on_product(self.plan)
+        plan, took = trust.improve_formula(self.plan, product, gap=gap, rounds=rounds)
         return TemporalAgent(self.skills, self.expression, plan, self.avoided, took)
 
     def reset(self, begins: ArrayLike = (True,)) -> None:
@@ -317,47 +310,6 @@ class TemporalAgent(BooleanElement):
     def walk(self, start: int, *, seed: int = 0, max_steps: int = MAX_EPISODE_STEPS) -> Walk:
         """One episode of a finite world from a state, up to its end or the limit."""
         return walk(self._finite("walk"), self.plan, start, seed=seed, max_steps=max_steps)
-
-    def table(self, state: int | None = None) -> tuple[Array, LongArray]:
-        """[S] values and [S] actions in a finite world, with the automaton in one state.
-
-        Args:
-            state: of the automaton, by default the first.
-        """
-        return table_of(self._finite("table"), self.plan, self._state(state))
-
-    def signs(self, state: int | None = None) -> list[str]:
-        """[G], what entering each goal does with the automaton in one state.
-
-        ◆ leads on, × violates the formula, ◇ changes nothing.
-        """
-        return signs_of(self.plan, self._state(state))
-
-    def _state(self, state: int | None) -> int:
-        """A state of the automaton, by default the first."""
-        automaton = self.automaton
-        if state is None:
-            return int(automaton.start)
-        return count(state, "state", least=0, most=automaton.n_states - 1)
-
-    def picture(self, state: int | None = None, *, colour: bool = False) -> str:
-        """Values and actions on the map as text, with the automaton in one state."""
-        values, actions = self.table(state)
-        mdp = self._finite("picture").mdp
-        return map_of_policy(mdp, self.signs(state), values, actions, colour=colour)
-
-    def show(self, state: int | None = None) -> None:
-        """Print the picture, in colour if the output is a terminal."""
-        print_picture(str(self.expression), lambda colour: self.picture(state, colour=colour))
-
-    def _finite(self, what: str) -> TaskSpace:
-        space = self.skills.family.space
-        if not space.finite:
-            raise TypeError(
-                f"agent.{what} needs the states of a finite world; this agent acts in an open one: "
-                f"use agent.act(observation) or agent.evaluate()"
-            )
-        return space
 
     def __and__(self, other: BooleanElement) -> TemporalAgent:
         """The agent for both formulas."""

@@ -31,6 +31,7 @@ from taskalgebra.theory.certificate import (
     Certificate,
     Loss,
     Played,
+    advised,
     exact_values,
     mild_penalty,
     not_known,
@@ -47,6 +48,8 @@ LARGEST_LINE = 50_000
 """States up to which an evaluation also says what is lost, exactly."""
 MOST_COMPARED = 8
 """Agents that go for one goal each, beside which another one is played."""
+PLAYED = 200
+"""Episodes of a certificate in an open world, if none are given."""
 
 
 def findings_of(task: Task, family: Family) -> tuple[Finding, ...]:
@@ -96,18 +99,14 @@ def in_a_line(task: Task, actions: LongArray, optimum: Array) -> str:
     if task.space.mdp.n_states > LARGEST_LINE:
         return ""
     try:
-        return _with_advice(loss_of_task(task, actions, optimum=optimum))
+        return advised(loss_of_task(task, actions, optimum=optimum))
     except ConvergenceError:
         return ""
 
 
-def _with_advice(loss: Loss) -> str:
-    return str(loss) if loss.none else f"{loss}; agent.improve() mends it"
-
-
 def line_within(task: Task, policy: TimedPolicy) -> str:
     """What a policy for the time left loses, in a line."""
-    return _with_advice(loss_within(task, policy))
+    return advised(loss_within(task, policy))
 
 
 def loss_within(task: Task, policy: TimedPolicy) -> Loss:
@@ -116,7 +115,18 @@ def loss_within(task: Task, policy: TimedPolicy) -> Loss:
     best = optimal_within(task, policy.horizon)
     scale = task.space.reward_scale
     own = returns_within(task, policy)
-    return at_starts(mdp.starts, own, best, lambda: best, mdp.state_name, scale=scale)
+    return at_starts(
+        mdp.starts, own, best, lambda: best, mdp.state_name, scale=scale, cells=mdp.cells
+    )
+
+
+def refuse_episodes(episodes: int | None) -> None:
+    """Reject a number of episodes for a certificate of a finite world."""
+    if episodes is not None:
+        raise ValueError(
+            f"episodes is {episodes}, but in a finite world a certificate is exact, and nothing is "
+            f"played for it; leave episodes out, or play them with agent.evaluate(episodes)"
+        )
 
 
 def limit_note(task: Task) -> str:
@@ -125,14 +135,15 @@ def limit_note(task: Task) -> str:
 
 
 def compared(
-    task: Task, family: Family, env: GoalEnv, policy: Policy, episodes: int, seed: int
+    task: Task, family: Family, env: GoalEnv, policy: Policy, episodes: int | None, seed: int
 ) -> Played:
     """What a policy earns by play in an open world, beside the best that is known.
 
     That is the optimum, if the environment tells it.  Else the agents that go for one wanted goal
     each play the same episodes, and the best of them counts.
     """
-    episodes, seed = count(episodes, "episodes", least=2), checked_seed(seed)
+    episodes = PLAYED if episodes is None else count(episodes, "episodes", least=2)
+    seed = checked_seed(seed)
     limit = env.max_episode_steps or MAX_EPISODE_STEPS
     copies = env.vector(min(episodes, env.max_copies), task=task)
 
@@ -160,7 +171,8 @@ def compared(
                 if other.returns.mean() > (own if best is None else best).returns.mean():
                     best, name, winner = other, f"going for {names[goal]!r} alone", one
             if wanted.size > 1 and best is None:
-                name = f"no agent that goes for one of {min(wanted.size, MOST_COMPARED)} goals"
+                n = min(wanted.size, MOST_COMPARED)
+                name = f"an agent that goes for one of {n} goals alone"
             if best is not None:  # it was chosen on these episodes, so others judge it
                 seed += episodes
                 own, best = by(policy), by(winner)
@@ -257,6 +269,10 @@ def loss_of_formula(plan: Plan, table: LongArray, *, exact: bool) -> Loss | None
     u = int(plan.labelled.automaton.start)
     numbers = pairs.number(starts, u)
     state_of = dict(zip(numbers.tolist(), starts.tolist(), strict=True))
+    cells = None
+    if pairs.world.cells is not None:
+        cells = np.zeros((pairs.mdp.n_states, 2), np.int64)
+        cells[numbers] = pairs.world.cells[starts]
     return loss_of(
         pairs.mdp,
         pairs.task.steps,
@@ -266,6 +282,7 @@ def loss_of_formula(plan: Plan, table: LongArray, *, exact: bool) -> Loss | None
         starts=numbers,
         optimum=(lambda: pairs.q.max(axis=1)) if exact else None,
         name=lambda pair: pairs.world.state_name(state_of[pair]),
+        cells=cells,
     )
 
 

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Protocol, final
 
 import numpy as np
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.envs.finite_env import FiniteEnv
-from taskalgebra.evaluation.exact import rollouts
+from taskalgebra.evaluation.exact import rollouts, rollouts_on_the_way
 from taskalgebra.evaluation.record import Evaluation
+from taskalgebra.evaluation.rows import kept
 from taskalgebra.planning.exact import optimal_v
+from taskalgebra.planning.planned import PlannedFamily
 from taskalgebra.planning.policy_iteration import ConvergenceError
 from taskalgebra.progress import Listener
 from taskalgebra.skills.plans import Plan
 from taskalgebra.skills.trust import LARGEST_LINE, in_a_line, loss_of_formula
+from taskalgebra.theory.certificate import advised
+from taskalgebra.theory.family import Family
+from taskalgebra.theory.policy import Policy
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count
+
+ELSEWHERE = (
+    "episodes that end in other goals are no failure of the agent where actions slip: accidents "
+    "happen, and another goal may pay more than a long way; a higher r_universal makes longer ways "
+    "worth it"
+)
+"""Said of agents that do not always end in a wanted goal of a stochastic world."""
 
 
 @final
@@ -61,32 +73,83 @@ def walk(space: TaskSpace, plan: Plan, start: int, *, seed: int, max_steps: int)
     return Walk(tuple(states), tuple(actions), tuple(goals), tuple(progress), total, satisfied)
 
 
+class Source(Protocol):
+    """The skills of an agent."""
+
+    @property
+    def family(self) -> Family:
+        """Its values."""
+
+
+class Playing(Protocol):
+    """An agent that is played in a finite world."""
+
+    @property
+    def skills(self) -> Source:
+        """Where it comes from."""
+
+    @property
+    def task(self) -> Task:
+        """What is paid."""
+
+    @property
+    def policy(self) -> Policy:
+        """How it acts."""
+
+    @property
+    def improvement(self) -> object | None:
+        """What made its policy another than the greedy one, if anything did."""
+
+    @property
+    def actions(self) -> LongArray:
+        """[S], its action in every state."""
+
+
 def in_tables(
-    task: Task,
-    actions: LongArray,
-    episodes: int,
-    seed: int,
-    max_steps: int | None,
-    listener: Listener,
+    agent: Playing, episodes: int, seed: int, max_steps: int | None, listener: Listener
 ) -> Evaluation:
-    """Episodes of a policy `[S]` of a task, beside its optimum, and what it loses in a line."""
+    """Episodes of an agent, beside the optimum of its task, and what it loses in a line.
+
+    In a world too large for that line, an agent of planned returns is asked only in states that
+    are met, and the optimum of the starts is read off the returns.
+    """
+    task, family = agent.task, agent.skills.family
+    rng = np.random.default_rng(seed)
+    many = task.space.mdp.n_states > LARGEST_LINE
+    if many and isinstance(family, PlannedFamily) and agent.improvement is None:
+        returns = family.reach.to_goals
+        found = rollouts_on_the_way(
+            task,
+            agent.policy.actions,
+            lambda states: returns.best(states, task.goal_reward),
+            episodes=episodes,
+            rng=rng,
+            max_steps=max_steps,
+            listener=listener,
+        )
+        return _noted(task, found, "")
     best = optimal_v(task)
     found = rollouts(
         task,
-        actions,
+        agent.actions,
         best,
         episodes=episodes,
-        rng=np.random.default_rng(seed),
+        rng=rng,
         max_steps=max_steps,
         listener=listener,
     )
+    return _noted(task, found, in_a_line(task, agent.actions, best))
+
+
+def _noted(task: Task, found: Evaluation, certificate: str) -> Evaluation:
+    """An evaluation with what keeps the agent from desired goals, if anything does."""
     notes = task.remarks()
     if not notes and found.success_rate < 1.0 and task.wanted.any():
         worth = task.worth_the_way()
         if not worth.examined:
-            notes = [f"whether wanted goals are worth the way is {worth.detail}"]
+            notes = [ELSEWHERE if not task.space.mdp.deterministic else worth.detail]
     note = "; ".join(filter(None, [*notes, found.note]))
-    return replace(found, note=note, certificate=in_a_line(task, actions, best))
+    return replace(found, note=note, certificate=certificate)
 
 
 def in_product(
@@ -136,8 +199,11 @@ def in_product(
     return replace(
         found,
         mean_steps=found.mean_steps - ended,
+        steps=kept(found.steps - ~found.cut_off),
+        goals=kept(found.goals[:0]),  # those of the product, which are not the world's
+        goal_names=(),
         note=note,
-        certificate="" if loss is None else str(loss),
+        certificate="" if loss is None else advised(loss),
     )
 
 

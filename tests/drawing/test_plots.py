@@ -1,0 +1,222 @@
+"""Plots: like stored pictures, true to the values, and polite to matplotlib."""
+
+import sys
+from dataclasses import replace
+from importlib import util
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import taskalgebra as ta
+from taskalgebra.drawing.graphs import positions
+
+spec = util.spec_from_file_location("scenes", Path(__file__).parent / "scenes.py")
+scenes = util.module_from_spec(spec)
+sys.modules["scenes"] = scenes
+spec.loader.exec_module(scenes)
+
+SAME, OTHER = 5.0, 8.0  # the root mean square of 255; fonts differ by less, tasks by more
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_shown_and_no_figure_left(monkeypatch):
+    def shown(*_, **__):
+        raise AssertionError("a figure was shown unasked")
+
+    monkeypatch.setattr(pyplot, "show", shown)
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def agent():
+    return scenes.rooms()["top ^ left"]
+
+
+@pytest.mark.parametrize("name", scenes.SCENES)
+def test_a_plot_looks_as_it_did_and_that_of_another_task_does_not(name):
+    draw, other = scenes.SCENES[name]
+    before = scenes.stored(name)
+    assert scenes.difference(before, scenes.drawn(draw)) < SAME
+    assert scenes.difference(before, scenes.drawn(other)) > OTHER
+
+
+def test_stored_pictures_are_those_of_the_scenes():
+    assert {path.stem for path in scenes.PICTURES.glob("*.png")} == set(scenes.SCENES)
+
+
+def shown_values(axes):
+    """The values in a panel, one per pixel of its image."""
+    return np.ma.filled(axes.images[0].get_array(), np.nan)
+
+
+def test_colours_are_values_and_arrows_lead_where_actions_do(agent):
+    mdp = agent.task.space.mdp
+    axes = agent.plot()
+    live = np.flatnonzero(~mdp.is_goal)
+    rows, columns = mdp.cells[live].T
+    assert np.array_equal(shown_values(axes)[rows, columns], agent.v[live])
+    quiver = next(one for one in axes.collections if hasattr(one, "U"))
+    at_goal = {tuple(mdp.cells[goal]) for goal in mdp.goals}
+    moving = [
+        s
+        for s in live
+        if tuple(mdp.cells[s]) not in at_goal and mdp.action_names[agent.actions[s]] != "stay"
+    ]
+    after = mdp.cells[mdp.next_state[moving, agent.actions[moving]]] - mdp.cells[moving]
+    assert len(moving) == quiver.U.size
+    assert np.array_equal(np.sign(quiver.V), after[:, 0])
+    assert np.array_equal(np.sign(quiver.U), after[:, 1])
+
+
+def test_slices_are_the_best_values_by_goal(agent):
+    mdp = agent.task.space.mdp
+    live = np.flatnonzero(~mdp.is_goal)
+    rows, columns = mdp.cells[live].T
+    slices = agent.q_bar(live).max(axis=2)
+    for goal, axes in enumerate(agent.plot_goals()):
+        assert axes.get_title() == mdp.goal_names[goal]
+        assert np.array_equal(shown_values(axes)[rows, columns], slices[:, goal])
+
+
+def test_rows_of_a_composition_are_composed_of_the_rows_above_as_definition_4_says():
+    agent = scenes.rooms()["top & ~left"]
+    panels = agent.plot_composition()
+    top, left, other, both = ([shown_values(axes) for axes in row[:-1]] for row in panels)
+    universal, empty = (scenes.rooms()[word] for word in ("true", "false"))
+    mdp = agent.task.space.mdp
+    live = np.flatnonzero(~mdp.is_goal)
+    rows, columns = mdp.cells[live].T
+    bounds = [one.q_bar(live).max(axis=2) for one in (universal, empty)]
+    for goal in range(mdp.n_goals):
+        picked = [one[goal][rows, columns] for one in (top, left, other, both)]
+        assert np.allclose(picked[2], bounds[0][:, goal] + bounds[1][:, goal] - picked[1])
+        assert np.allclose(picked[3], np.minimum(picked[0], picked[2]))
+    assert np.allclose(shown_values(panels[-1, -1])[rows, columns], agent.v[live])
+    labels = [row[0].get_ylabel().split("\n")[0] for row in panels]
+    assert labels == ["top", "left", "~left", "top & ~left"]
+
+
+def test_axes_that_are_given_are_drawn_on_and_returned_and_pyplot_knows_of_no_other(agent):
+    office = scenes.office()[scenes.FORMULA]
+    figure = mpl.figure.Figure()
+    settings = dict(mpl.rcParams)
+    for draw in (
+        agent.plot,
+        office.plot,
+        office.automaton.plot,
+        agent.evaluate(20).plot,
+        scenes.slippery()["top"].certificate().plot,
+        agent.task.space.mdp.plot,
+        ta.Office().plot,
+        scenes.graph()["a"].plot,
+    ):
+        axes = figure.add_subplot()
+        assert draw(axes) is axes
+        assert draw(ax=axes) is axes
+    part = mpl.figure.Figure().subfigures(1, 2)[0]
+    for panels in (agent.plot_goals(part), scenes.rooms().plot_goals("top", part)):
+        assert all(axes.figure is part for axes in np.ravel(panels))
+    assert pyplot.get_fignums() == []
+    assert dict(mpl.rcParams) == settings
+    with pytest.raises(TypeError, match="ax must be the Axes of matplotlib"):
+        agent.plot(figure)
+    with pytest.raises(TypeError, match="figure must be a Figure"):
+        agent.plot_goals(3)
+
+
+def test_plots_have_the_colours_of_the_readers_style(agent):
+    with mpl.style.context("dark_background"):
+        axes = agent.plot()
+        assert axes.title.get_color() == "white"
+        assert axes.figure.get_facecolor() == (0, 0, 0, 1)
+    with mpl.rc_context({"image.cmap": "cividis"}):
+        assert agent.plot().images[0].get_cmap().name == "cividis"
+    assert agent.plot().images[0].get_cmap().name == "viridis"
+
+
+def test_names_are_words_and_no_mathematics():
+    world = ta.from_text("A..B")
+    skills = ta.solve(world, {"$x$": ["A"], r"\frac": ["B"]})
+    axes = skills['"$x$"'].plot()
+    axes.figure.canvas.draw()
+    assert axes.get_title() == r"'\$x\$'"
+
+
+def test_wide_maps_have_values_and_no_arrows():
+    world = ta.from_text(["." * 70, "A" + "." * 69])
+    axes = ta.solve(world, {"a": ["A"]})["a"].plot()
+    assert len(axes.images) == 1
+    assert not any(hasattr(one, "U") for one in axes.collections)
+
+
+def test_what_cannot_be_drawn_is_refused_in_words(agent):
+    big = replace(ta.from_text(["." * 20] * 20, {"A": (0, 0)}), cells=None)
+    with pytest.raises(ValueError, match=r"no map, and its 401 states are too many .* most 300"):
+        big.plot()
+    with pytest.raises(ValueError, match="slices are drawn on a map, and this world has none"):
+        scenes.graph()["a"].plot_goals()
+    with pytest.raises(ValueError, match="13 different subformulas, too many rows"):
+        names = [f"t{i}" for i in range(7)]
+        world = ta.from_text("ABC.DEFG")
+        skills = ta.solve(world, {n: [g] for n, g in zip(names, "ABCDEFG", strict=True)})
+        skills[" | ".join(names)].plot_composition()
+    with pytest.raises(ValueError, match=r"goals is empty; name some of top_left"):
+        agent.plot_goals(goals=[])
+    with pytest.raises(ValueError, match="unknown goal 'attic'"):
+        agent.plot_goals(goals=["attic"])
+    with pytest.raises(ValueError, match=r"for a Boolean|formula over time"):
+        scenes.rooms().plot_goals("F top")
+    with pytest.raises(ValueError, match="state"):
+        scenes.office()[scenes.FORMULA].plot(state=9)
+    with pytest.raises(ValueError, match="no loss start by start"):
+        scenes.office()[scenes.FORMULA].certificate().plot()
+
+
+def test_goals_may_be_chosen(agent):
+    (axes,) = agent.plot_goals(goals="top_right")
+    assert axes.get_title() == "top_right"
+    assert agent.plot_composition(goals=[2]).shape == (3, 2)
+
+
+def test_an_exact_evaluation_draws_its_mean_and_the_optimum():
+    found = ta.solve(ta.FourRooms(), horizon=30)["top"].evaluate()
+    axes = found.plot()
+    at = sorted(float(line.get_xdata()[0]) for line in axes.lines)
+    assert at == pytest.approx(sorted([found.mean_return, found.optimal_return]))
+    assert axes.patches == [] or len(axes.patches) == 0
+
+
+def test_the_bars_of_an_evaluation_count_its_episodes():
+    found = scenes.slippery()["top"].evaluate(400, seed=1)
+    bars = found.plot().patches
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(400)
+
+
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_states_of_a_line_stand_in_a_line_as_far_apart_as_moves_say(n):
+    edges = np.stack((np.arange(n - 1), np.arange(1, n)), axis=1)
+    x = positions(n, edges)
+    apart = np.linalg.norm(x[:, None] - x[None], axis=2)
+    moves = np.abs(np.arange(n)[:, None] - np.arange(n)[None])
+    assert np.allclose(apart, moves, atol=0.1)
+    assert np.array_equal(x, positions(n, edges))
+
+
+def test_a_grid_without_cells_still_looks_like_a_grid():
+    cells = np.array([(r, c) for r in range(4) for c in range(5)])
+    near = np.abs(cells[:, None] - cells[None]).sum(axis=2)
+    edges = np.argwhere(near == 1)
+    x = positions(20, edges)
+    apart = np.linalg.norm(x[:, None] - x[None], axis=2)
+    assert 0.7 < apart[near == 1].min() and apart[near == 1].max() < 1.4
+    assert apart[near > 1].min() > 1.0
+
+
+def test_parts_of_a_world_that_do_not_meet_stand_apart():
+    x = positions(4, np.array([[0, 1], [2, 3]]))
+    assert np.isfinite(x).all()
+    assert np.linalg.norm(x[0] - x[2]) > 1.5
