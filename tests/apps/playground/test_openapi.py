@@ -67,7 +67,14 @@ def replaced(document, path, value):
     return copied
 
 
-ASKED = {"world": CORRIDOR, "expression": "top & ~left", "slices": True}
+ASKED = {
+    "world": CORRIDOR | {"slip": 0.1},
+    "expression": "top & ~left",
+    "slices": True,
+    "composition": True,
+    "others": True,
+    "improve": True,
+}
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 SIGNS = ["top", "left", "~", "&", "|", "^", "(", ")", "'", "\\", "F ", "G ", " U ", " then ", "A"]
 WORDS = st.lists(st.sampled_from(SIGNS)).map("".join)

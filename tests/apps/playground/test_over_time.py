@@ -14,8 +14,9 @@ from hypothesis import given, settings
 import taskalgebra as ta
 from logic.traces import holds
 from playground_client import CORRIDOR, Client, drawn, missions, solved
+from taskalgebra.apps.playground.answers import FormulaAnswer
 from taskalgebra.apps.playground.refusals import RefusedError
-from taskalgebra.apps.playground.schema import MAX_PAIRS, FormulaAnswer
+from taskalgebra.apps.playground.schema import MAX_PAIRS
 from taskalgebra.apps.playground.solving import SkillsCache
 from taskalgebra.logic.formulas import parse
 

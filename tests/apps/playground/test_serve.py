@@ -178,8 +178,8 @@ def test_a_port_that_does_not_exist_is_wrong_usage():
 def test_without_a_port_the_next_free_one_is_taken():
     from taskalgebra.apps.playground import serve
 
-    one = serve._listen(None)
-    other = serve._listen(None)
+    one = serve.listen(None)
+    other = serve.listen(None)
     try:
         assert other.getsockname()[1] > one.getsockname()[1] >= serve.FIRST_PORT
         assert one.getsockname()[0] == "127.0.0.1"

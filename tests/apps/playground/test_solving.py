@@ -12,7 +12,8 @@ from hypothesis import given
 
 from oracles import extended_q_of_task, plain_q_of_task
 from playground_client import CORRIDOR, drawn, questions, solved
-from taskalgebra.apps.playground.schema import SolveAnswer, WorldDocument
+from taskalgebra.apps.playground.answers import SolveAnswer
+from taskalgebra.apps.playground.schema import WorldDocument
 from taskalgebra.apps.playground.solving import SkillsCache
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.formulas import all_functions, parse

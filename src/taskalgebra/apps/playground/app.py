@@ -16,33 +16,38 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from taskalgebra import __version__
-from taskalgebra.apps.playground import schema
+from taskalgebra.apps.playground import answers, schema, tables
 from taskalgebra.apps.playground.door import JSON, Door, Turns, json_body, refusal
 from taskalgebra.apps.playground.presets import game, presets
 from taskalgebra.apps.playground.reading import is_over_time
 from taskalgebra.apps.playground.refusals import RefusedError, read
-from taskalgebra.apps.playground.schema import ErrorAnswer
+from taskalgebra.apps.playground.scene import Scene
 from taskalgebra.apps.playground.solving import SkillsCache, solve
 
 STATIC = Path(__file__).parent / "static"
 LARGE = 2**16
 """Worlds with more cells times goals are solved on another thread, so that nobody waits.  So are
-formulas over time, whose automata may take seconds."""
+formulas over time, whose automata may take seconds, worlds whose moves slip, and tables."""
 REQUESTS = (schema.SolveRequest, game.EpisodeRequest)
 
 
-def create_app(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
-    """The whole application, ready for uvicorn or for a test."""
+def create_app(lifespan: Lifespan[FastAPI] | None = None, *, framed: bool = False) -> FastAPI:
+    """The whole application, ready for uvicorn or for a test.
+
+    Args:
+        lifespan: what is done when the server starts and stops.
+        framed: whether notebooks of this machine may show it in a frame.
+    """
     app = FastAPI(
         title="taskalgebra playground",
         version=__version__,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
-        responses={"4XX": {"model": ErrorAnswer}},
+        responses={"4XX": {"model": answers.ErrorAnswer}},
         lifespan=lifespan,
     )
-    app.add_middleware(Door)
+    app.add_middleware(Door, framed=framed)
     _add_routes(app)
     _add_error_answers(app)
     _describe_requests(app)
@@ -56,15 +61,14 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.post(
         "/api/solve",
-        response_model=schema.SolveAnswer | schema.FormulaAnswer,
+        response_model=answers.SolveAnswer | answers.FormulaAnswer,
         openapi_extra=_takes(REQUESTS[0]),
     )
     async def solve_world(request: Request) -> Response:
         """Compose an expression over the tasks of a world, or a formula over time."""
         asked = read(await json_body(request), schema.SolveRequest)
         world = asked.world
-        n = len(world.map) * len(world.map[0]) * len(world.goals)
-        if n > LARGE or is_over_time(asked.expression):
+        if _takes_long(world) or is_over_time(asked.expression):
             async with large.turn(request):
                 return Response(await run_in_threadpool(solve, asked, cache), media_type=JSON)
         return Response(solve(asked, cache), media_type=JSON)
@@ -80,17 +84,29 @@ def _add_routes(app: FastAPI) -> None:
     async def page() -> Response:
         return FileResponse(STATIC / "index.html")
 
-    @app.get("/api/health", response_model=schema.Health)
+    @app.get("/api/health", response_model=answers.Health)
     async def health() -> Response:
         """The status and the version of the server."""
         return _json({"status": "ok", "version": __version__})
 
-    @app.get("/api/presets", response_model=list[schema.Preset])
+    @app.get("/api/presets", response_model=list[answers.Preset])
     async def list_presets() -> Response:
         """Worlds to start from."""
         return _json(presets())
 
+    @app.get("/api/worlds/{name}", response_model=Scene)
+    async def show_world(name: str) -> Response:
+        """A world that is no drawing, by its id."""
+        table = await run_in_threadpool(tables.find, name)
+        return _json(table.scene)
+
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
+
+
+def _takes_long(world: schema.WorldDocument | schema.TableDocument) -> bool:
+    if isinstance(world, schema.TableDocument):
+        return True
+    return len(world.map) * len(world.map[0]) * len(world.goals) > LARGE or world.slip > 0
 
 
 def _add_error_answers(app: FastAPI) -> None:

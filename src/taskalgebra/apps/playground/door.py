@@ -40,12 +40,23 @@ HEADERS = [
 """Of every answer.  Inline styles are allowed, inline scripts are not."""
 
 
+FRAMES = "http://127.0.0.1:* http://localhost:* https://127.0.0.1:* https://localhost:*"
+"""Pages that may show this one in a frame, if any may: those of this machine, such as notebooks."""
+
+
 class Door:
     """ASGI middleware: checks the host, limits the body, adds headers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap an application."""
-        self.app = app
+    def __init__(self, app: ASGIApp, *, framed: bool = False) -> None:
+        """Wrap an application; `framed` lets notebooks of this machine show it in a frame."""
+        self.app, self.headers = app, HEADERS
+        if framed:
+            nobody, some = b"frame-ancestors 'none'", f"frame-ancestors {FRAMES}".encode()
+            self.headers = [
+                (name, value.replace(nobody, some))
+                for name, value in HEADERS
+                if name != b"x-frame-options"
+            ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -60,7 +71,7 @@ class Door:
             answering = True
             if message["type"] == "http.response.start":
                 kept = b"no-store" if scope["path"].startswith("/api/") else b"no-cache"
-                message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
+                message["headers"] = [*message["headers"], *self.headers, (b"cache-control", kept)]
             await send(message)
 
         n_bytes = 0

@@ -13,8 +13,11 @@ import numpy as np
 
 import taskalgebra as ta
 from taskalgebra.apps.playground.cells import Cells, ends
+from taskalgebra.apps.playground.losses import improvement, loss_of_formula
+from taskalgebra.apps.playground.nodes import ways
 from taskalgebra.apps.playground.refusals import RefusedError
-from taskalgebra.apps.playground.schema import MAX_PAIRS, MAX_STATES, WorldDocument
+from taskalgebra.apps.playground.schema import MAX_PAIRS, MAX_STATES, SolveRequest
+from taskalgebra.apps.playground.subject import Subject
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.logic.formulas import in_short
 from taskalgebra.planning.feasible import from_here
@@ -28,23 +31,27 @@ MARKS = {"◆": "leads on", "×": "violates", "◇": "neither"}
 
 
 def answer(
-    skills: ta.Skills, formula: ta.Expression, text: str, document: WorldDocument
+    subject: Subject, formula: ta.Expression, request: SolveRequest
 ) -> tuple[dict[str, Any], str]:
     """The parts of a `FormulaAnswer`, and the calls on the agent as a program.
 
     Raises:
         RefusedError: the automaton is too large, or the formula can never be satisfied.
     """
-    cells = Cells(document.map)
-    agent = _agent(skills, formula, cells)
+    text, cells = request.expression, subject.cells
+    agent = _agent(subject.skills, formula, cells)
+    if request.improve:
+        agent = agent.improve()
     automaton, certificate = agent.automaton, agent.certificate()
     start = int(automaton.start)
     shown = [_state(agent, u, cells) for u in np.flatnonzero(automaton.running).tolist()]
     known = np.concatenate([one["values"] for one in shown])
     first = next(one["values"] for one in shown if one["state"] == start)
-    able = np.isfinite(first)
+    inside = ~subject.skills.space.mdp.is_goal[: cells.n_free]
+    able = np.isfinite(first[cells.free])
     short = str(in_short(formula))
-    lost = cells.n_free - int(able.sum())
+    n_all = int(inside.sum())
+    lost = n_all - int((able & inside).sum())
     found_answer = {
         "expression": text,
         "simplified": short if len(short) <= len(text) else text.strip(),
@@ -63,15 +70,24 @@ def answer(
         "impossible": _impossible(agent, first, cells),
         "optimal": certificate.optimal,
         "certificate": certificate.method,
-        "rewards": {"step": document.step_reward, "success": agent.plan.success},
+        "loss": loss_of_formula(agent, cells),
+        "rewards": {"step": subject.rewards["step"], "success": agent.plan.success},
         "range": ends(known) if np.isfinite(known).any() else None,
-        "notes": [_lost(lost, cells.n_free)] if lost else [],
+        "notes": [_lost(lost, n_all, cells.each)] if lost else [],
     }
-    return found_answer, _calls(text)
+    if request.improve:
+        found_answer["improvement"] = improvement(agent.improvement)
+    return found_answer, _calls(text, improve=request.improve) + subject.shown("agent.picture()")
 
 
 def _agent(skills: ta.Skills, formula: ta.Expression, cells: Cells) -> TemporalAgent:
     """The agent for a formula whose automaton is small enough."""
+    if skills.space.mdp.resumes is None:
+        raise RefusedError(
+            "formulas over time need to know where episodes go on after a goal, and this world "
+            "does not say; write a task without F, G, X, U and then",
+            "expression",
+        )
     try:
         found = labelled(formula, skills.tasks, skills.space)
     except ta.ExpressionError as error:
@@ -83,11 +99,14 @@ def _agent(skills: ta.Skills, formula: ta.Expression, cells: Cells) -> TemporalA
             f"{MAX_STATES}"
         )
     if running * cells.n > MAX_PAIRS:
-        pairs = f"{cells.n:,} cells times {running} states of the automaton"
+        pairs = f"{cells.n:,} {cells.each}s times {running} states of the automaton"
         raise _refused(f"{pairs} exceed {MAX_PAIRS:,}", ", or draw a smaller map")
-    ways = Ways.of(skills.family, skills.env)
+    if skills.space.mdp.deterministic:
+        found_ways = Ways.of(skills.family, skills.env)
+    else:  # the product is planned, which needs no returns to goals
+        found_ways = Ways(skills.family.to_goals(), None)
     try:
-        plan = planned(formula, skills.tasks, skills.family, ways, found)
+        plan = planned(formula, skills.tasks, skills.family, found_ways, found)
     except ValueError as error:
         reason = str(error).removeprefix(str(formula))  # which may be long
         raise RefusedError(f"this formula {reason.strip()}", "expression") from None
@@ -98,10 +117,10 @@ def _refused(what: str, more: str = "") -> RefusedError:
     return RefusedError(f"{what}; write a shorter formula{more}", "expression")
 
 
-def _lost(n: int, n_free: int) -> str:
-    if n == n_free:
-        return "the formula cannot be satisfied from any cell."
-    return f"the formula cannot be satisfied from {n:,} of {n_free:,} cells."
+def _lost(n: int, n_all: int, each: str) -> str:
+    if n == n_all:
+        return f"the formula cannot be satisfied from any {each}."
+    return f"the formula cannot be satisfied from {n:,} of {n_all:,} {each}s."
 
 
 def _state(agent: TemporalAgent, u: int, cells: Cells) -> dict[str, Any]:
@@ -120,25 +139,25 @@ def _state(agent: TemporalAgent, u: int, cells: Cells) -> dict[str, Any]:
 
 
 def _impossible(agent: TemporalAgent, values: Array, cells: Cells) -> dict[str, Any]:
-    """Why the formula cannot be satisfied from some cells.
+    """Why the formula cannot be satisfied from some cells; goals of tables are no such places.
 
     Cells with ways to the same goals have the same reason.
     """
-    states = np.flatnonzero(~np.isfinite(values[cells.free]))
+    mdp = agent.skills.family.space.mdp
+    states = np.flatnonzero(~np.isfinite(values[cells.free]) & ~mdp.is_goal[: cells.n_free])
     reasons: list[str] = []
     number: LongArray = np.full(cells.n_free, -1)
     if states.size:
-        ways, labelled_goals = agent.plan.ways, agent.plan.labelled
-        assert ways.between is not None  # a drawn world has one layout
-        ahead = np.asarray(ways.reach.returns(states)).max(axis=2)
+        there = ways(mdp)
+        between = np.where(there[mdp.after_goals], 0.0, -np.inf)
         kinds, place, counts = np.unique(
-            ahead > -np.inf, axis=0, return_inverse=True, return_counts=True
+            there[states], axis=0, return_inverse=True, return_counts=True
         )
         order = np.argsort(-counts, kind="stable")
         for kind in order[:MAX_REASONS]:
             row = np.where(kinds[kind], 0.0, -np.inf)
             names = agent.skills.family.space.goal_names
-            reasons.append(from_here("here", row, ways.between, labelled_goals, names))
+            reasons.append(from_here("here", row, between, agent.plan.labelled, names))
         if len(kinds) > MAX_REASONS:
             reasons.append("from here there is no way")
         rank = np.empty(len(kinds), np.int64)
@@ -149,14 +168,13 @@ def _impossible(agent: TemporalAgent, values: Array, cells: Cells) -> dict[str, 
     return {"reasons": reasons, "cells": cells.choices(number, shown)}
 
 
-def _calls(text: str) -> str:
+def _calls(text: str, *, improve: bool) -> str:
     """The calls on the agent as a program."""
-    return f"""agent = skills[{text!r}]
+    return f"""agent = skills[{text!r}]{".improve()" if improve else ""}
 automaton = agent.automaton
 tables = {{
     state: agent.table(state) for state in range(automaton.n_states) if automaton.running[state]
 }}
 optimum = agent.plan.product.values[automaton.start]
 print(automaton)
-print(agent.picture())
 """

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from taskalgebra.apps.playground.schema import LEAST_COST, MAX_NAME, MAX_SIDE, WorldDocument
+from taskalgebra.apps.playground.schema import (
+    DRAWN,
+    LEAST_COST,
+    MAX_NAME,
+    MAX_SIDE,
+    TABLE,
+    TableDocument,
+    TaskDocument,
+    WorldDocument,
+)
+from taskalgebra.apps.playground.slips import MOST_WORK, work
 
 M = TypeVar("M", bound=BaseModel)
 Mistake = tuple[str, str]
@@ -61,7 +71,9 @@ def _refused(invalid: ValidationError) -> RefusedError:
     kind, given = first["type"], first["input"]
     if kind == "json_invalid":
         return RefusedError(f"the body is not JSON: {first['ctx']['error']}", status=400)
-    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"]).lstrip(".")
+    loc = first["loc"]
+    loc = (*loc[:1], *loc[2:]) if loc[1:2] in ((DRAWN,), (TABLE,)) else loc  # no field of its own
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
     what = field or "the body"
     context = first.get("ctx", {})
     drawn = f"1 to {MAX_SIDE} characters, '#' for a wall and '.' for floor"
@@ -85,13 +97,23 @@ def _short(given: object) -> str:
     return text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…"
 
 
+def check_table(document: TableDocument, goals: Collection[str]) -> None:
+    """Refuse base tasks that do not fit the goals of a table.
+
+    Raises:
+        RefusedError: the first mistake is named.
+    """
+    for sentence, field in _of_tasks(document.tasks, goals):
+        raise RefusedError(sentence, f"world.{field}")
+
+
 def check(document: WorldDocument) -> None:
     """Refuse a world whose parts do not fit together, which the schema cannot express.
 
     Raises:
         RefusedError: the first mistake is named.
     """
-    for find in (_in_map, _in_goals, _in_tasks, _in_rewards):
+    for find in (_in_map, _in_goals, _in_tasks, _in_rewards, _in_slips):
         for sentence, field in find(document):
             raise RefusedError(sentence, f"world.{field}")
 
@@ -127,9 +149,12 @@ def _in_goals(document: WorldDocument) -> Iterator[Mistake]:
 
 
 def _in_tasks(document: WorldDocument) -> Iterator[Mistake]:
-    names = {goal.name for goal in document.goals}
-    yield from _in_names([task.name for task in document.tasks], "task")
-    for i, task in enumerate(document.tasks):
+    yield from _of_tasks(document.tasks, {goal.name for goal in document.goals})
+
+
+def _of_tasks(tasks: Sequence[TaskDocument], names: Collection[str]) -> Iterator[Mistake]:
+    yield from _in_names([task.name for task in tasks], "task")
+    for i, task in enumerate(tasks):
         for j, name in enumerate(task.goals):
             field = f"tasks[{i}].goals[{j}]"
             if name not in names:
@@ -150,6 +175,17 @@ def _in_rewards(document: WorldDocument) -> Iterator[Mistake]:
         yield (
             f"a desired goal pays {desired:g}, any other {other:g}; a desired goal must pay more",
             "r_universal" if document.r_empty is None else "r_empty",
+        )
+
+
+def _in_slips(document: WorldDocument) -> Iterator[Mistake]:
+    needed = work(document) / MOST_WORK
+    if needed > 1:
+        yield (
+            f"with {document.slip:g} of all moves slipping, planning this world would take "
+            f"{needed:.1f} times as long as is allowed here; let fewer moves slip, draw a smaller "
+            f"map or fewer goals, or let a step cost more",
+            "slip",
         )
 
 

@@ -1,14 +1,10 @@
-"""Requests and answers of the playground's server, with their limits, as pydantic models.
-
-Requests are checked against these models first.  Answers are written as JSON directly, for speed;
-their models are the description in `/openapi.json`, and tests hold the answers to them.
-"""
+"""Requests to the playground's server, with their limits, as pydantic models."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 MAX_BODY = 1_000_000
 """Bytes of a request."""
@@ -25,6 +21,12 @@ MAX_STATES = 100
 """States of the automaton of a formula over time."""
 MAX_PAIRS = 2**17
 """Cells times states: 8 states on the largest map."""
+MAX_SLIP = 0.9
+"""The largest share of moves that slip."""
+MAX_NODES, MAX_NODE_VALUES = 24, 200_000
+"""Nodes of a formula that are shown one by one, and values of their slices."""
+MAX_TABLE = 20_000
+"""States of a world that is sent as a table."""
 MAX_NAME = 60
 """Characters of a name."""
 MAX_REWARD, LEAST_COST = 1e3, 1e-6
@@ -35,10 +37,6 @@ Reward = Annotated[float, Field(ge=-MAX_REWARD, le=MAX_REWARD, allow_inf_nan=Fal
 Index = Annotated[int, Field(ge=0, lt=MAX_SIDE)]
 Cell = tuple[Index, Index]
 Formula = Annotated[str, Field(max_length=MAX_EXPRESSION)]
-Actions = Annotated[
-    list[Annotated[int, Field(ge=0, le=4)] | None],
-    Field(description="up, right, down, left, stay, of the composed agent"),
-]
 
 
 class Request(BaseModel):
@@ -79,6 +77,16 @@ class WorldDocument(Request):
     touch: Annotated[
         bool, Field(description="whether goals are taken by moving onto them, not by staying there")
     ] = False
+    slip: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=MAX_SLIP,
+            allow_inf_nan=False,
+            description="the share of moves that go another way, each of the other three equally "
+            "likely; staying never slips",
+        ),
+    ] = 0.0
 
     @property
     def r_other(self) -> float:
@@ -86,195 +94,41 @@ class WorldDocument(Request):
         return self.step_reward if self.r_empty is None else self.r_empty
 
 
+class TableDocument(Request):
+    """A finite world that the server knows, a preset or one of `ta.playground`, with base tasks."""
+
+    table: Annotated[str, Field(min_length=1, max_length=MAX_NAME, description="its id")]
+    tasks: Annotated[tuple[TaskDocument, ...], Field(max_length=MAX_TASKS)] = ()
+
+
+def _kind(given: Any) -> str:
+    """Which kind of world a part of a request means to be."""
+    if isinstance(given, TableDocument) or (isinstance(given, dict) and "table" in given):
+        return TABLE
+    return DRAWN
+
+
+DRAWN, TABLE = "drawn world", "table"
+World = Annotated[
+    Annotated[WorldDocument, Tag(DRAWN)] | Annotated[TableDocument, Tag(TABLE)],
+    Discriminator(_kind),
+]
+
+
 class SolveRequest(Request):
     """A world, and an expression over its base tasks; over time, over base tasks and goals."""
 
-    world: WorldDocument
+    world: World
     expression: Formula
     slices: Annotated[bool, Field(description="whether to send the slices of Q̄, one per goal")] = (
         False
     )
-
-
-class TruthRow(BaseModel):
-    """One assignment of truth values to the base tasks, and the goals with these labels."""
-
-    inputs: Annotated[list[bool], Field(alias="in")]
-    out: bool
-    goals: list[str]
-
-
-class TruthTable(BaseModel):
-    """The value of the expression under every assignment, with the goals."""
-
-    tasks: list[str]
-    rows: list[TruthRow]
-
-
-class TaskCount(BaseModel):
-    """How many tasks the base tasks express: 2 to the power of the number of different labels.
-
-    Those that desire only goals that no base task has met are not counted.
-    """
-
-    expressible: float
-    labels: int
-    bound: str
-
-
-class Slice(BaseModel):
-    """max_a Q̄(s, g, a) of one goal; null in walls and where the goal cannot be reached."""
-
-    goal: str
-    values: list[float | None]
-
-
-class Rewards(BaseModel):
-    """What a step, a desired goal and any other goal pay."""
-
-    step: float
-    desired: float
-    other: float
-
-
-class SolveAnswer(BaseModel):
-    """The composed agent in every cell; cells are numbered row by row."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    expression: str
-    simplified: str
-    desired: list[str]
-    values: Annotated[list[float | None], Field(description="V(s), composed")]
-    actions: Actions
-    optimum: Annotated[list[float | None], Field(description="V*(s), planned without composing")]
-    certificate: Annotated[str, Field(description="what the agent loses, in a line")]
-    slices: list[Slice] | None = None
-    truth_table: TruthTable
-    n_tasks: TaskCount
-    rewards: Rewards
-    range: tuple[float, float]
-    python: str
-    notes: Annotated[list[str], Field(description="remarks about the result")] = []
-    milliseconds: float
-
-
-class AutomatonState(BaseModel):
-    """A state of the automaton: whether the formula is satisfied there, or can no longer be."""
-
-    accepting: bool
-    dead: bool
-
-
-class AutomatonAnswer(BaseModel):
-    """The automaton of a formula, in which an episode moves on with every goal that it enters."""
-
-    start: int
-    states: Annotated[list[AutomatonState], Field(max_length=MAX_STATES)]
-    svg: Annotated[
-        str, Field(description="a drawing, in which `data-state` is the number of a state")
-    ]
-
-
-class FormulaState(BaseModel):
-    """What the agent does while the automaton is in one state in which an episode may go on."""
-
-    state: int
-    values: Annotated[
-        list[float | None],
-        Field(description="V(s, u), composed; null where the formula cannot be satisfied"),
-    ]
-    actions: Actions
-    goals: Annotated[
-        list[Literal["leads on", "violates", "neither"]],
-        Field(description="what entering each goal of the world does"),
-    ]
-    after_goal: Annotated[
-        list[int], Field(description="the state after a step that enters each goal")
-    ]
-    after_none: Annotated[int, Field(description="the state after a step that enters none")]
-
-
-class Impossible(BaseModel):
-    """Why the formula cannot be satisfied from some cells."""
-
-    reasons: list[str]
-    cells: Annotated[
-        list[int | None], Field(description="the number of the reason; null where it can be")
-    ]
-
-
-class FormulaRewards(BaseModel):
-    """What a step and satisfying the formula pay."""
-
-    step: float
-    success: float
-
-
-class FormulaAnswer(BaseModel):
-    """The agent for a formula over time in every cell and every state of its automaton."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    expression: str
-    simplified: str
-    automaton: AutomatonAnswer
-    states: list[FormulaState]
-    optimum: Annotated[
-        list[float | None],
-        Field(description="V*(s) of the start, planned on the product of world and automaton"),
-    ]
-    impossible: Impossible
-    optimal: Annotated[bool, Field(description="whether the agent is known to be optimal")]
-    certificate: Annotated[str, Field(description="how its values were found")]
-    rewards: FormulaRewards
-    range: Annotated[
-        tuple[float, float] | None, Field(description="of the values in all states")
-    ] = None
-    python: str
-    notes: Annotated[list[str], Field(description="remarks about the result")] = []
-    milliseconds: float
-
-
-class SkillsChoice(BaseModel):
-    """Shipped skills of a game: the tasks that were trained, and the goals."""
-
-    name: str
-    title: str
-    tasks: list[str]
-    goals: list[str]
-
-
-class Preset(BaseModel):
-    """Something to start from: a world, or the shipped skills of a game."""
-
-    id: str
-    title: str
-    expression: str
-    examples: Annotated[list[str], Field(description="other tasks to try")] = []
-    world: WorldDocument | None = None
-    skills: list[SkillsChoice] | None = None
-    available: bool = True
-    reason: str | None = None
-
-
-class Health(BaseModel):
-    """The server is up."""
-
-    status: Literal["ok"]
-    version: str
-
-
-class Trouble(BaseModel):
-    """One sentence about what is wrong, and where."""
-
-    message: str
-    field: str | None = None
-    start: int | None = None
-    end: int | None = None
-
-
-class ErrorAnswer(BaseModel):
-    """The answer to every request that is refused."""
-
-    error: Trouble
+    composition: Annotated[
+        bool, Field(description="whether to send every node of a Boolean formula")
+    ] = False
+    others: Annotated[
+        bool, Field(description="whether to send what other methods do with the same base tasks")
+    ] = False
+    improve: Annotated[
+        bool, Field(description="whether to send the agent made optimal by policy iteration")
+    ] = False

@@ -18,6 +18,7 @@ from taskalgebra.apps.playground.connection import MAX_CONNECTIONS, Connection
 from taskalgebra.apps.playground.presets import presets
 from taskalgebra.apps.playground.schema import SolveRequest
 from taskalgebra.apps.playground.solving import SkillsCache, solve
+from taskalgebra.progress import LOGGER
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT, N_PORTS = 8765, 20
@@ -25,19 +26,23 @@ PATIENCE = 2
 """Seconds for requests under way when the server is stopped."""
 
 
-def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -> None:
+def serve(
+    port: int | None, announce: Callable[[str], None], *, browser: bool, fragment: str = ""
+) -> None:
     """Serve the playground until Ctrl-C.
 
     Args:
         port: the port; by default the first free one from 8765, and 0 takes any.
         announce: called with the address once the server can be reached.
         browser: whether to open the address in a browser.
+        fragment: what follows the # of the address, if anything: the world to begin with.
 
     Raises:
         OSError: the port is taken, or not allowed.
     """
-    with _listen(port) as listener:
+    with listen(port) as listener:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        address += fragment and f"#{fragment}"
 
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,8 +51,10 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
             yield
 
+        level = LOGGER.level
         try:
             _allow_connections()
+            LOGGER.setLevel(logging.ERROR)  # what is known of values is on the page
             _warm_up()
             # Imported modules stay: if the collector skips them, the first request takes 40 ms
             # rather than 140.
@@ -61,12 +68,14 @@ def serve(port: int | None, announce: Callable[[str], None], *, browser: bool) -
                 ws="none",
                 timeout_graceful_shutdown=PATIENCE,
             )
-            _Server(config).run(sockets=[listener])
+            QuietServer(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # Ctrl-C stops the server, also before it listens for it
+        finally:
+            LOGGER.setLevel(level)
 
 
-class _Server(uvicorn.Server):
+class QuietServer(uvicorn.Server):
     """A server that gives up in silence what is under way when it is stopped."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -98,7 +107,7 @@ def _warm_up() -> None:
         solve(request, cache)
 
 
-def _listen(port: int | None) -> socket.socket:
+def listen(port: int | None) -> socket.socket:
     """A listening socket of this machine alone."""
     tried = range(FIRST_PORT, FIRST_PORT + N_PORTS) if port is None else [port]
     for number in tried:

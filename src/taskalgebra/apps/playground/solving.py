@@ -1,7 +1,7 @@
-"""A drawn world and an expression in, the composed agent in every cell out.
+"""A world and an expression in, the composed agent in every cell or state out.
 
-A few calls of the library: `plan` makes those up to `ta.solve`, `solve` those on an agent, and
-`_program` writes the same calls down for the page.  The optimum is planned for the composed task
+A few calls of the library: `plan` makes those up to `ta.solve`, `solve` those on an agent,
+and both write the same calls down for the page.  The optimum is planned for the composed task
 itself, so that the page shows Theorem 3 rather than assumes it.
 """
 
@@ -14,17 +14,20 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import orjson
 
 import taskalgebra as ta
-from taskalgebra.apps.playground import over_time
-from taskalgebra.apps.playground.cells import Cells, ends
+from taskalgebra.apps.playground import drawn, over_time, tables
+from taskalgebra.apps.playground.cells import ends
 from taskalgebra.apps.playground.expressions import compose
+from taskalgebra.apps.playground.losses import improvement, loss_and_line
+from taskalgebra.apps.playground.nodes import composition, slices, ways
+from taskalgebra.apps.playground.others import others
 from taskalgebra.apps.playground.reading import read_task
-from taskalgebra.apps.playground.refusals import check
-from taskalgebra.apps.playground.schema import SolveRequest, WorldDocument
-from taskalgebra.skills.trust import in_a_line
+from taskalgebra.apps.playground.refusals import RefusedError, check
+from taskalgebra.apps.playground.schema import SolveRequest, TableDocument, WorldDocument
+from taskalgebra.apps.playground.subject import Subject
+from taskalgebra.planning.policy_iteration import ConvergenceError
 
 CACHE_BYTES = 320 * 2**20
 """Memory for skills: one world of the largest size, which takes 293 MiB, or some seventy of 60 × 60
@@ -34,72 +37,14 @@ COLLECTED_BYTES = 32 * 2**20
 """Memory of forgotten worlds that calls for the collector."""
 
 
-def plan(document: WorldDocument) -> ta.Skills:
-    """The skills of a drawn world, planned exactly."""
-    goals = {goal.name: goal.cell for goal in document.goals}
-    world = ta.from_text(
-        document.map, goals, step_reward=document.step_reward, touch=document.touch
-    )
-    space = ta.TaskSpace(world, r_universal=document.r_universal, r_empty=document.r_other)
-    tasks = {
-        task.name: space.task(task.goals) if task.goals else space.empty for task in document.tasks
-    }
-    # `ta.solve` needs a task; without any, the expression is a constant and names none.
-    tasks = tasks or {"nothing": space.empty}
-    return ta.solve(space, tasks, r_bar_min=_r_bar_min(document))
-
-
-def _program(document: WorldDocument, calls: str) -> str:
-    """The calls of `plan` as a program, and those on its agent."""
-    rows = "\n".join(f'    "{row}",' for row in document.map)
-    goals = "\n".join(f"    {goal.name!r}: {goal.cell}," for goal in document.goals)
-    tasks = [
-        f"    {task.name!r}: "
-        + (f"space.task({list(task.goals)!r})," if task.goals else "space.empty,")
-        for task in document.tasks
-    ] or ['    "nothing": space.empty,']
-    rewards = f"r_universal={document.r_universal!r}, r_empty={document.r_other!r}"
-    touch = ", touch=True" if document.touch else ""
-    return f"""import taskalgebra as ta
-
-rows = [
-{rows}
-]
-goals = {{
-{goals}
-}}
-world = ta.from_text(rows, goals, step_reward={document.step_reward!r}{touch})
-space = ta.TaskSpace(world, {rewards})
-tasks = {{
-{chr(10).join(tasks)}
-}}
-skills = ta.solve(space, tasks, r_bar_min={_r_bar_min(document)!r})
-{calls}"""
-
-
-def _calls(expression: str, *, slices: bool) -> str:
+def _calls(expression: str, *, slices: bool, improve: bool) -> str:
     """The calls on the agent of a Boolean expression."""
     more = "slices = agent.q_bar(range(world.n_states)).max(axis=2)\n" if slices else ""
-    return f"""agent = skills[{expression!r}]
+    improved = ".improve()" if improve else ""
+    return f"""agent = skills[{expression!r}]{improved}
 values, actions = agent.v, agent.actions
 optimum = ta.optimal_v(agent.task)
-{more}agent.show()
-"""
-
-
-def _r_bar_min(document: WorldDocument) -> float:
-    """r̄_MIN of Definition 2, with the number of states for the diameter D.
-
-    The definition only asks that it is low enough, and no shortest path has that many steps.
-    Finding D would take 100 ms in a world of 60 × 60 cells and 8 goals; the rest takes 6 ms.
-    """
-    r_min = min(document.step_reward, document.r_other)
-    return (r_min - max(document.r_universal, 0.0)) * (_n_states(document) + 1)
-
-
-def _n_states(document: WorldDocument) -> int:
-    """Free cells, and an absorbing state for each goal."""
-    return sum(row.count(".") for row in document.map) + len(document.goals)
+{more}"""
 
 
 def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
@@ -110,51 +55,82 @@ def solve(request: SolveRequest, cache: SkillsCache) -> bytes:
     """
     start = time.perf_counter()
     document = request.world
-    skills = cache.skills(document)
-    tasks, goals = ([one.name for one in each] for each in (document.tasks, document.goals))
-    expression = read_task(request.expression, tasks, goals)
-    if expression.temporal:
-        answer, calls = over_time.answer(skills, expression, request.expression, document)
-    else:
-        answer, calls = _answer(skills, expression, request)
-    answer["python"] = _program(document, calls)
+    try:
+        skills = cache.skills(document)
+        subject = of_kind(document).subject(document, skills)
+        expression = read_task(request.expression, subject.tasks, skills.space.goal_names)
+        found = over_time.answer if expression.temporal else _answer
+        answer, calls = found(subject, expression, request)
+    except ConvergenceError as error:
+        raise RefusedError(f"this world cannot be planned: {error}", "world") from None
+    answer["python"] = subject.program + calls
+    answer["notes"] += subject.notes
     answer["milliseconds"] = round(1e3 * (time.perf_counter() - start), 3)
     return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _answer(
-    skills: ta.Skills, expression: ta.Expression, request: SolveRequest
+    subject: Subject, expression: ta.Expression, request: SolveRequest
 ) -> tuple[dict[str, Any], str]:
     """The agent of a Boolean expression in every cell, and the calls on it as a program."""
-    document = request.world
-    names = tuple(task.name for task in document.tasks)
-    agent, written, answer = compose(skills, expression, request.expression, names)
-    cells = Cells(document.map)
+    skills, cells = subject.skills, subject.cells
+    agent, written, answer = compose(skills, expression, request.expression, subject.tasks)
+    composed = agent
+    if request.improve:
+        agent = agent.improve()
     values = cells.values(agent.v)  # −∞ where no goal can be reached
     optimum = ta.optimal_v(agent.task)
+    loss, line = loss_and_line(agent, optimum, cells)
     answer |= {
         "values": values,
         "actions": cells.choices(agent.actions, values),
         "optimum": cells.values(optimum),
-        "certificate": in_a_line(agent.task, agent.actions, optimum),
-        "rewards": {
-            "step": document.step_reward,
-            "desired": document.r_universal,
-            "other": document.r_other,
-        },
+        "certificate": line,
+        "loss": loss,
+        "rewards": subject.rewards,
         "range": ends(values),
         "notes": [f"{remark}." for remark in agent.task.remarks()],
     }
-    if request.slices:
-        slices = agent.q_bar(range(_n_states(document))).max(axis=2)
-        # Only where its goal cannot be reached does Q̄ include the penalty for a wrong one, which
-        # is lower than the return of any way to a goal.
-        slices[slices < _r_bar_min(document)] = np.nan
-        answer["slices"] = [
-            {"goal": goal.name, "values": cells.values(slices[:, g])}
-            for g, goal in enumerate(document.goals)
-        ]
-    return answer, _calls(written, slices=request.slices)
+    if request.improve:
+        answer["improvement"] = improvement(agent.improvement)
+    reached = ways(skills.space.mdp) if request.slices or request.composition else None
+    if reached is not None and request.slices:
+        answer["slices"] = slices(composed, cells, reached)
+    if reached is not None and request.composition:
+        answer["composition"] = composition(skills, composed.expression, cells, reached)
+    if request.others:
+        answer["others"], why = others(skills, composed, optimum, cells)
+        answer["notes"] += [why] if why else []
+    calls = _calls(written, slices=request.slices, improve=request.improve)
+    return answer, calls + subject.shown(None)
+
+
+def plan(document: WorldDocument | TableDocument) -> ta.Skills:
+    """The skills of a world."""
+    found: ta.Skills = of_kind(document).plan(document)
+    return found
+
+
+def of_kind(document: WorldDocument | TableDocument) -> Any:
+    """What plans and shows this kind of world."""
+    return drawn if isinstance(document, WorldDocument) else tables
+
+
+def _size(document: WorldDocument | TableDocument) -> int:
+    """Bytes of the skills of a world, whose parts are checked.
+
+    Raises:
+        RefusedError: they do not fit together, or there is no such world.
+    """
+    if isinstance(document, WorldDocument):
+        check(document)
+        n_states, n_goals, n_actions = drawn.n_states(document), len(document.goals), 5
+    else:
+        mdp = tables.find(document.table).space.mdp
+        n_states, n_goals, n_actions = mdp.n_states, mdp.n_goals, mdp.n_actions
+    # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
+    n_tables = n_goals * (len(document.tasks) + 3) + 5
+    return 8 * n_actions * n_states * n_tables
 
 
 def _trim() -> None:
@@ -174,17 +150,14 @@ class SkillsCache:
         self._forgotten = 0  # bytes of worlds that are not cached any more
         self._lock = Lock()
 
-    def skills(self, document: WorldDocument) -> ta.Skills:
+    def skills(self, document: WorldDocument | TableDocument) -> ta.Skills:
         """The skills of a world, planned if they are not cached; colours do not matter."""
         key = document.model_dump_json(exclude={"goals": {"__all__": {"color"}}})
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key][0]
-        check(document)
-        # Tables [S, G, A] of M_U, M_∅, their sum and every task, and the world itself.
-        n_tables = len(document.goals) * (len(document.tasks) + 3) + 5
-        n_bytes = 8 * 5 * _n_states(document) * n_tables
+        n_bytes = _size(document)
         self._make_room(n_bytes)  # before planning, so that the limit holds
         skills = plan(document)
         self._make_room(n_bytes)  # others may have been planned meanwhile, on another thread

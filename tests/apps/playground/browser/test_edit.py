@@ -253,6 +253,7 @@ def test_the_page_has_the_limits_of_the_server(desk):
         "name": schema.MAX_NAME,
         "reward": schema.MAX_REWARD,
         "cost": schema.LEAST_COST,
+        "slip": schema.MAX_SLIP,
     }
 
 

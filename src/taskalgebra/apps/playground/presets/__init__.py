@@ -1,4 +1,4 @@
-"""Worlds to start from: Four Rooms with 4 and with 40 goals, Office, and Boxman."""
+"""Worlds to start from: drawings, tables of Gymnasium and MiniGrid, and the game of Boxman."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import taskalgebra as ta
 from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.presets import boxman as game
+from taskalgebra.apps.playground.presets.worlds import WORLDS
+from taskalgebra.apps.playground.scene import COLOURS
+from taskalgebra.apps.playground.schema import MAX_SIDE
 from taskalgebra.envs.finite_env import FiniteEnv
 from taskalgebra.skills.catalogue import ENTRIES
 
 __all__ = ["game", "presets"]
-
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
-"""Of goals; colour-blind readers can tell them apart: Okabe and Ito's, with grey for black."""
 
 OFFICE = {
     "coffee": "#d55e00",
@@ -23,6 +23,18 @@ OFFICE = {
     "mail": "#e69f00",
 }
 """The base tasks of Office here, with the colours of their goals; A to D are goals by name."""
+
+TABLES = {
+    "frozen-lake": ["gift | west", "gift", "hole", "~(gift | west)"],
+    "taxi": ["north & west", "north ^ west", "~north", "~(north | west)"],
+    "minigrid": [
+        "red & ~box",
+        "red ^ key",
+        "key then box",
+        "F(red & box) & F key & G !'yellow ball 1'",
+    ],
+}
+"""Tasks to try, by world; the first is the one to start with."""
 
 SKILLS = {
     "boxman": "the layout of the paper",
@@ -64,6 +76,23 @@ def presets() -> list[dict[str, Any]]:
             "world": _office(),
         },
         {
+            "id": "maze",
+            "title": "Maze",
+            "expression": "north & ~west",
+            "examples": ["north ^ west", "~north", "cheese then exit", "F cheese & F door"],
+            "world": _maze(),
+        },
+        *(
+            {
+                "id": name,
+                "title": table().scene["title"],
+                "expression": TABLES[name][0],
+                "examples": TABLES[name][1:],
+                "scene": table().scene,
+            }
+            for name, table in WORLDS.items()
+        ),
+        {
             "id": "boxman",
             "title": "Boxman",
             "expression": "blue ^ square",
@@ -91,6 +120,25 @@ def _office() -> dict[str, Any]:
     high, low = (float(each.max()) for each in (world.space.r_universal, world.space.r_empty))
     document = _document(world, list(OFFICE), colours)
     return {**document, "r_universal": high, "r_empty": low, "touch": True}
+
+
+def _maze() -> dict[str, Any]:
+    """A maze of nearly the largest size, with a goal near each corner."""
+    n = MAX_SIDE - 1
+    near = {"cheese": (1, 1), "door": (1, n - 2), "exit": (n - 2, 1), "bed": (n - 2, n - 2)}
+    world = ta.maze(n, n, near, seed=7, loops=0.03, kind="wilson")
+    wanted = {"north": ["cheese", "door"], "west": ["cheese", "exit"]}
+    return {
+        "map": _map(world),
+        "goals": [
+            {"name": name, "cell": cell, "color": colour}
+            for (name, cell), colour in zip(near.items(), COLOURS, strict=False)
+        ],
+        "tasks": [{"name": name, "goals": goals} for name, goals in wanted.items()],
+        "step_reward": -0.01,
+        "r_universal": 10.0,
+        "r_empty": -0.1,
+    }
 
 
 def _document(world: FiniteEnv, tasks: list[str], colours: list[str]) -> dict[str, Any]:

@@ -10,20 +10,19 @@ import time
 from base64 import b64encode
 from functools import cache
 from importlib.util import find_spec
-from struct import pack
 from typing import Annotated, Any, Literal
-from zlib import compress, crc32
 
 import numpy as np
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 import taskalgebra as ta
+from taskalgebra.apps.playground.answers import TaskCount, TruthTable
 from taskalgebra.apps.playground.expressions import compose
 from taskalgebra.apps.playground.reading import read_task
 from taskalgebra.apps.playground.refusals import RefusedError
-from taskalgebra.apps.playground.schema import Cell, Formula, Request, TaskCount, TruthTable
-from taskalgebra.arrays import Image
+from taskalgebra.apps.playground.schema import Cell, Formula, Request
+from taskalgebra.drawing.png import png
 from taskalgebra.extras import missing
 from taskalgebra.skills import SHIPPED_AT
 
@@ -179,16 +178,3 @@ def _check_start(cell: tuple[int, int], cells: list[list[int]], *, by_touch: boo
             f"{' or holds an object' if by_touch else ''}; choose another cell",
             "agent",
         )
-
-
-def png(image: Image) -> bytes:
-    """An RGB image `[H, W, 3]` as a PNG file."""
-    height, width, _ = image.shape
-    unfiltered = np.zeros((height, 1 + 3 * width), np.uint8)
-    unfiltered[:, 1:] = image.reshape(height, 3 * width)
-    header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", compress(unfiltered.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        pack(">I", len(data)) + kind + data + pack(">I", crc32(kind + data))
-        for kind, data in chunks
-    )

@@ -1,9 +1,9 @@
 // A formula over time: what the map shows in each state of its automaton, and the episode, which
 // goes on after goals until the automaton accepts or is dead.
 
-import { figure, listed, plural } from "./dom.js";
-import { total } from "./walk.js";
-import { entered, indexOf, isFree, moved, place } from "./world.js";
+import { listed, plural } from "./dom.js";
+import { isLost, standing, standsAt, worth } from "./walk.js";
+import { entered, indexOf, isFree, moved, wayOf } from "./world.js";
 
 /** Whether an answer is for a formula over time. */
 export const isOverTime = (answer) => Boolean(answer?.automaton);
@@ -35,11 +35,12 @@ export function viewOf(world, answer, u) {
 /**
  * The episode from a cell: as that of a Boolean task, with `goals`, the name of the goal that each
  * step entered or null, and `progress`, the states of the automaton, one more than actions.  It ends
- * with the step that satisfies the formula, and that step pays for it.
+ * with the step that satisfies the formula, and that step pays for it; or, `violated`, with one
+ * that slipped.
  */
-export function episode(world, answer, start) {
+export function episode(world, answer, start, random) {
   const { states, start: first } = answer.automaton;
-  const walk = { cells: [start], actions: [], rewards: [], goals: [], progress: [first], goal: null, ends: false };
+  const walk = { ...standing(start), goals: [], progress: [first], violated: false };
   if (!start || !isFree(world, start)) return walk;
   const seen = new Set();
   let [cell, u] = [start, first];
@@ -48,18 +49,20 @@ export function episode(world, answer, start) {
     const at = indexOf(world, cell);
     const action = found?.actions[at] ?? null;
     const pair = at * states.length + u;
-    if (action === null || seen.has(pair)) return walk;
+    if (action === null || isLost(world, walk, seen, pair)) return walk;
     seen.add(pair);
-    const goal = entered(world, cell, action);
-    cell = moved(world, cell, action);
+    const way = wayOf(world, action, random);
+    const goal = entered(world, cell, way);
+    cell = moved(world, cell, way);
     u = goal ? found.after_goal[world.goals.indexOf(goal)] : found.after_none;
     const satisfied = states[u].accepting;
     walk.cells.push(cell);
     walk.actions.push(action);
+    walk.ways.push(way);
     walk.goals.push(goal?.name ?? null);
     walk.progress.push(u);
     walk.rewards.push(answer.rewards.step + (satisfied ? answer.rewards.success : 0));
-    if (satisfied || states[u].dead) return { ...walk, goal: goal?.name ?? null, ends: satisfied };
+    if (satisfied || states[u].dead) return { ...walk, goal: goal?.name ?? null, ends: satisfied, violated: !satisfied && Boolean(world.slip) };
   }
 }
 
@@ -68,13 +71,11 @@ export function caption(world, answer, walk, agent) {
   if (!agent) return "Place the agent to see what it does.";
   const at = indexOf(world, agent);
   const { reasons, cells } = answer.impossible;
-  if (!walk.ends) return `The formula cannot be satisfied from ${place(agent)}: ${reasons[cells[at]] ?? "the agent does not get there"}.`;
-  const earned = total(walk.rewards);
-  const most = answer.optimum[at];
-  const best = Math.abs(earned - most) < 1e-6 ? "the optimum" : `the optimum is ${figure(most)}`;
+  if (walk.violated) return `From ${standsAt(world, agent)} the agent slipped in this walk, which is drawn at random, and violated the formula after ${plural(walk.actions.length, "step")}.`;
+  if (!walk.ends) return `The formula cannot be satisfied from ${standsAt(world, agent).replace(/,$/, "")}: ${reasons[cells[at]] ?? "the agent does not get there"}.`;
   const names = walk.goals.filter(Boolean);
   const way = names.length ? `enters ${inOrder(names)}` : "enters no goal";
-  return `From ${place(agent)} the agent ${way}, satisfies the formula in ${plural(walk.actions.length, "step")} and earns ${figure(earned)}, ${best}.`;
+  return `From ${standsAt(world, agent)} the agent ${way}, satisfies the formula in ${plural(walk.actions.length, "step")} and ${worth(world, walk, answer.optimum[at])}.`;
 }
 
 const inOrder = (names) => (names.length > 6 ? `${names.slice(0, 5).join(", then ")} and ${names.length - 5} more goals` : names.join(", then "));

@@ -53,7 +53,7 @@ export function labelsOf(world) {
 function made(world) {
   const size = Math.max(SIZE, TALL * nRows(world), WIDE * nColumns(world));
   const names = clear(world, world.goals.map((goal) => goal.name), size);
-  if (names.length === world.goals.length) return { inside: false, numbered: false, shown: names };
+  if (names.length === world.goals.filter((goal) => goal.cell[0] >= 0).length) return { inside: false, numbered: false, shown: names };
   const numbered = world.goals.some((goal) => [...goal.name].length > 2);
   const texts = world.goals.map((goal, i) => (numbered ? String(i + 1) : goal.name));
   if (size > INSIDE + 0.1) {

@@ -12,7 +12,8 @@ export class MapView {
     this.root = byId("map");
     this.hands = hands;
     this.cursor = [1, 1];
-    this.layers = { map: s("g"), way: s("g"), goals: s("g"), agent: s("g"), cursor: s("g") };
+    this.layers = { map: s("g"), way: s("g"), marks: s("g"), goals: s("g"), agent: s("g"), cursor: s("g") };
+    this.words = new Map(); // more about goals, by name
     this.svg = s("svg", { "aria-hidden": "true", focusable: "false" }, Object.values(this.layers));
     this.row = h("div", { role: "row", class: "hidden" });
     this.root.append(this.svg, this.row);
@@ -41,22 +42,32 @@ export class MapView {
     this.layers.agent.replaceChildren(...(this.standing ? [drawAgent(this.standing)] : []));
   }
 
+  /** Draw something over the goals, and say more about some of them. */
+  mark(elements, words) {
+    this.layers.marks.replaceChildren(...elements);
+    this.words = words;
+    if (this.world) this.#showCursor();
+  }
+
   /** A cell in words: what is there, its value, and what the agent does. */
   describe(cell) {
     const words = [];
     const goal = goalAt(this.world, cell);
-    if (!isFree(this.world, cell)) words.push("wall");
+    if (!isFree(this.world, cell)) words.push(this.world.edges ? "nothing" : "wall");
     else {
+      const thing = this.world.things?.find((one) => same(one.cell, cell));
+      if (thing) words.push(thing.name);
       const number = goal && labelsOf(this.world).numbered ? `${this.world.goals.indexOf(goal) + 1}, ` : "";
       if (goal) words.push(`goal ${number}${goal.name}`);
       if (goal && this.solution) words.push(this.solution.marks?.get(goal.name) ?? (this.solution.desired.includes(goal.name) ? "desired" : "not desired"));
+      if (goal && this.words.has(goal.name)) words.push(this.words.get(goal.name));
       if (this.standing && indexOf(this.world, cell) === indexOf(this.world, this.standing)) words.push("agent");
       const at = indexOf(this.world, cell);
       if (!this.solution) return capitalised(`${place(cell)}: ${words.join(", ") || "floor"}`);
       const value = this.solution.values[at] ?? null;
       const action = this.solution.actions[at] ?? null;
       if (value === null) words.push(this.solution.without?.(at) ?? "no goal can be reached");
-      else words.push(`value ${figure(value)}`, action === STAY ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
+      else words.push(`value ${figure(value)}`, this.world.actionNames ? `does ${this.world.actionNames[action]}` : action === STAY ? (goal ? "takes the goal" : "stays") : `goes ${ACTIONS[action]}`);
     }
     return capitalised(`${place(cell)}: ${words.join(", ")}`);
   }

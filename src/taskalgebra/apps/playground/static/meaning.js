@@ -1,27 +1,26 @@
 // What an expression means: its goals, a short form, its truth table, and how many tasks the base
 // tasks can express; over time, what goals do in each state of its automaton.
 
-import { byId, capitalised, h, listed, plural } from "./dom.js";
+import { byId, h, listed, plural } from "./dom.js";
 import { marksOf } from "./formula.js";
 
 export function showMeaning(answer) {
-  const { desired, simplified, truth_table: table, n_tasks: count, certificate } = answer;
+  const { desired, simplified, truth_table: table, n_tasks: count } = answer;
   const K = table.tasks.length;
   byId("meaning").replaceChildren(
     h("dl", { class: "facts" },
       h("div", {}, h("dt", {}, "Desired goals"), h("dd", { id: "desired" }, desired.length ? listed(desired) : "none")),
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
       h("div", {}, h("dt", {}, "Tasks that can be expressed"),
-        h("dd", { id: "n-tasks" }, sentence(count, K))),
-      certificate ? h("div", {}, h("dt", {}, "Certificate"), h("dd", { id: "certificate" }, `${capitalised(certificate)}.`)) : null),
+        h("dd", { id: "n-tasks" }, sentence(count, K)))),
     h("p", { class: "note", id: "truth-note" }, "Truth table: every combination of base tasks, and its goals"),
-    h("div", { class: "scroll", tabindex: table.rows.length > 8 ? "0" : null, role: "region", "aria-label": "Truth table" }, truthTable(table)),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Truth table" }, truthTable(table)),
   );
 }
 
 /** What a formula over time means. */
 export function showFormula(world, answer) {
-  const { simplified, automaton, states, optimal, certificate } = answer;
+  const { simplified, automaton, states } = answer;
   const cell = (names) => h("td", { class: "goals" }, names.length ? listed(names) : h("span", { class: "no" }, "none"));
   const rows = states.map(({ state }) => {
     const marks = marksOf(world, answer, state);
@@ -30,10 +29,9 @@ export function showFormula(world, answer) {
   byId("meaning").replaceChildren(
     h("dl", { class: "facts" },
       h("div", {}, h("dt", {}, "In short"), h("dd", {}, h("code", { id: "simplified" }, simplified))),
-      h("div", {}, h("dt", {}, "Automaton"), h("dd", { id: "n-states" }, `${plural(automaton.states.length, "state")}; an episode goes on in ${states.length} of them`)),
-      h("div", {}, h("dt", {}, "Optimal"), h("dd", { id: "certificate" }, capitalised(`${optimal ? "yes" : "not known"}: ${certificate}`)))),
+      h("div", {}, h("dt", {}, "Automaton"), h("dd", { id: "n-states" }, `${plural(automaton.states.length, "state")}; an episode goes on in ${states.length} of them`))),
     h("p", { class: "note", id: "truth-note" }, "What goals do in each state; those that are not named change nothing"),
-    h("div", { class: "scroll", tabindex: rows.length > 8 ? "0" : null, role: "region", "aria-label": "States of the automaton" },
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "States of the automaton" },
       h("table", { class: "truth", "aria-describedby": "truth-note" },
         h("thead", {}, h("tr", {}, ["state", "leads on", "violates"].map((text) => h("th", { scope: "col", class: text === "state" ? "" : "goals" }, text)))),
         h("tbody", {}, rows))),

@@ -14,7 +14,8 @@ export function quoted(name) {
   return mark + name.replaceAll("\\", "\\\\").replaceAll(mark, `\\${mark}`) + mark;
 }
 
-const plain = (token) => (/^['"]/.test(token) ? token.slice(1, -1).replace(/\\(.)/gs, "$1") : token);
+/** A name as it is written in an expression, without its quotes. */
+export const plain = (token) => (/^['"]/.test(token) ? token.slice(1, -1).replace(/\\(.)/gs, "$1") : token);
 
 /** The expression with one task renamed. */
 export function renamed(expression, name, to) {

@@ -18,6 +18,7 @@ const ARROWS = [
 ];
 
 const square = (row, column) => `M${column} ${row}h1v1h-1z`;
+const disc = (row, column) => `M${column + 0.05} ${row + 0.5}a.45 .45 0 1 0 .9 0a.45 .45 0 1 0-.9 0z`;
 
 /** Whether a solution was made for a map of this size. */
 const fits = (world, solution) =>
@@ -32,9 +33,11 @@ export function drawMap(world, solution, show) {
     for (let column = 0; column < columns; column += 1) if (line[column] === WALL) walls.push(square(row, column));
   });
   return [
-    s("rect", { class: "floor", width: columns, height: rows, fill: "#e4e7e6" }),
+    s("rect", { class: world.edges ? "ground" : "floor", width: columns, height: rows, fill: world.edges ? PAPER : "#e4e7e6" }),
+    world.edges && drawEdges(world),
     known && drawValues(world, known),
-    s("path", { class: "wall", d: walls.join(""), fill: "#3a3f44", "shape-rendering": "crispEdges" }),
+    !world.edges && s("path", { class: "wall", d: walls.join(""), fill: "#3a3f44", "shape-rendering": "crispEdges" }),
+    world.scene && drawThings(world),
     known && (show === "numbers" ? drawNumbers(world, known) : drawArrows(world, known)),
   ].filter(Boolean);
 }
@@ -55,19 +58,25 @@ function drawValues(world, solution) {
   const paths = new Map();
   eachValue(world, solution, (row, column, _at, _value, height) => {
     const number = step(height);
-    paths.set(number, (paths.get(number) ?? "") + square(row, column));
+    paths.set(number, (paths.get(number) ?? "") + (world.edges ? disc : square)(row, column));
   });
   const drawn = [...paths].map(([number, d]) => s("path", { d, fill: colour(number) }));
-  return s("g", { class: "values", "shape-rendering": "crispEdges" }, drawn);
+  return s("g", { class: "values", "shape-rendering": world.edges ? null : "crispEdges" }, drawn);
 }
 
 function drawArrows(world, solution) {
   if (nColumns(world) > MOST_ARROW_COLUMNS) return null;
   const goals = new Set(world.goals.map((goal) => indexOf(world, goal.cell)));
   let [dark, light] = ["", ""];
+  const letters = [];
   eachValue(world, solution, (row, column, at, _value, height) => {
-    const shape = ARROWS[solution.actions[at]];
-    if (!shape || goals.has(at)) return;
+    const action = solution.actions[at];
+    const glyph = world.glyphs?.[action] ?? null;
+    const shape = glyph ? ARROWS[glyph.angle / 90] : ARROWS[action];
+    if (glyph?.letters && goals.has(at)) letters.push(s("text", { x: column + 0.84, y: row + 0.3, "font-size": 0.32, fill: PAPER, stroke: INK, "stroke-width": 0.06, "paint-order": "stroke" }, glyph.letters));
+    if (goals.has(at)) return;
+    if (glyph?.letters) letters.push(s("text", { x: column + 0.5, y: row + 0.65, fill: isBright(height) ? INK : PAPER }, glyph.letters));
+    if (!shape) return;
     const path = `M${column} ${row}${shape}`;
     if (isBright(height)) dark += path;
     else light += path;
@@ -75,7 +84,29 @@ function drawArrows(world, solution) {
   const line = { fill: "none", "stroke-width": 0.07, "stroke-linecap": "round", "stroke-linejoin": "round" };
   return s("g", { class: "arrows", opacity: 0.8 },
     s("path", { d: dark, stroke: INK, ...line }),
-    s("path", { d: light, stroke: PAPER, ...line }));
+    s("path", { d: light, stroke: PAPER, ...line }),
+    letters.length ? s("g", { "font-size": 0.42, "font-weight": 700, "text-anchor": "middle", "font-family": "sans-serif" }, letters) : null);
+}
+
+/** The steps between states of a world without a map. */
+function drawEdges({ edges }) {
+  const d = edges.map(([from, to]) => `M${from[1] + 0.5} ${from[0] + 0.5}L${to[1] + 0.5} ${to[0] + 0.5}`).join("");
+  return s("path", { class: "edges", d, stroke: "#868f96", "stroke-width": 0.08, fill: "none" });
+}
+
+/** Walls between cells, and what stands on cells. */
+function drawThings({ thin, things }) {
+  const wall = ([[row, column], [r, c]]) => (row === r ? `M${Math.max(column, c)} ${row}v1` : `M${column} ${Math.max(row, r)}h1`);
+  const shapes = things.map(({ name, color, cell: [row, column] }) => {
+    const paint = { fill: color, stroke: INK, "stroke-width": 0.05 };
+    const shape = name.endsWith("ball")
+      ? s("circle", { r: 0.36, ...paint })
+      : name.endsWith("key")
+        ? s("path", { d: "M-.1 .38v-.42a.2 .2 0 1 1 .2 0v.06h.16v.1h-.16v.1h.16v.1h-.16v.06z", ...paint })
+        : s("rect", { x: -0.42, y: -0.42, width: 0.84, height: 0.84, rx: 0.08, ...paint });
+    return s("g", { class: "thing", transform: `translate(${column + 0.5} ${row + 0.5})` }, s("title", {}, name), shape);
+  });
+  return s("g", { class: "things" }, shapes, s("path", { d: thin.map(wall).join(""), stroke: "#3a3f44", "stroke-width": 0.14, "stroke-linecap": "round" }));
 }
 
 function drawNumbers(world, solution) {
@@ -92,8 +123,8 @@ function drawNumbers(world, solution) {
 
 const CROSS = "M-.2-.2L.2 .2M.2-.2L-.2 .2";
 
-/** The goals: filled if desired, crossed out if they violate a formula, else hollow. */
-export function drawGoals(world, solution) {
+/** The goals: filled if desired, crossed out if they violate a formula, else hollow; with their names. */
+export function drawGoals(world, solution, named = true) {
   const { desired, violating = [], marks: words } = solution ?? { desired: [] };
   const { inside, shown } = labelsOf(world);
   const marks = world.goals.map((goal) => {
@@ -111,6 +142,7 @@ export function drawGoals(world, solution) {
           ? s("path", { d: CROSS, stroke: goal.color, "stroke-width": 0.13, "stroke-linecap": "round", opacity: inside ? 0.45 : 1 })
           : s("circle", { r: inside ? 0.32 : 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
   });
+  if (!named) return s("g", { class: "goals" }, marks);
   const names = shown.map(({ text, x, y, anchor, size }) => s("text", { x, y, "text-anchor": anchor, "font-size": size }, text));
   const lettering = {
     class: "names", "font-weight": 600, "font-family": "sans-serif",

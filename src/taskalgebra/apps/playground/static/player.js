@@ -4,9 +4,12 @@ import { byId, figure, plural, rebuild, h } from "./dom.js";
 import { total } from "./walk.js";
 
 export class Player {
-  /** moved(taken) is called whenever the number of steps taken changes. */
-  constructor(moved) {
-    Object.assign(this, { moved, taken: 0, timer: null, waiting: false, wanted: false });
+  /**
+   * moved(taken) is called whenever the number of steps taken changes; over() before an episode is
+   * played over again, and may load another one.
+   */
+  constructor(moved, over) {
+    Object.assign(this, { moved, over, taken: 0, timer: null, waiting: false, wanted: false });
     this.load([], null);
     byId("run").addEventListener("click", () => this.toggle());
     byId("step").addEventListener("click", () => {
@@ -20,10 +23,10 @@ export class Player {
     });
   }
 
-  /** A new episode: the rewards of its steps, and the optimum from its start. */
-  load(rewards, optimum) {
+  /** A new episode: the rewards of its steps, the optimum from its start; whether it was drawn at random. */
+  load(rewards, optimum, drawn = false) {
     const run = this.wanted && rewards.length > 0;
-    this.#set(rewards, optimum);
+    this.#set(rewards, optimum, drawn);
     Object.assign(this, { waiting: false, wanted: false });
     if (run) this.run();
   }
@@ -39,9 +42,9 @@ export class Player {
     this.#set([], null);
   }
 
-  #set(rewards, optimum) {
+  #set(rewards, optimum, drawn = false) {
     clearInterval(this.timer);
-    Object.assign(this, { rewards, optimum, taken: 0, timer: null });
+    Object.assign(this, { rewards, optimum, drawn, taken: 0, timer: null });
     this.#show();
   }
 
@@ -60,7 +63,7 @@ export class Player {
       this.wanted = true;
       return;
     }
-    if (this.done) this.#goto(0);
+    if (this.done) this.#restart();
     if (!this.rewards.length) return;
     this.timer = setInterval(() => this.step(), 1000 / Number(byId("speed").value));
     this.#show();
@@ -79,6 +82,11 @@ export class Player {
 
   reset() {
     this.pause();
+    this.#restart();
+  }
+
+  #restart() {
+    this.over();
     this.#goto(0);
   }
 
@@ -92,11 +100,11 @@ export class Player {
     byId("run").textContent = this.timer ? "Pause" : this.done && this.taken ? "Again" : "Run";
     byId("run").disabled = byId("step").disabled = !this.rewards.length;
     byId("step").disabled ||= this.done;
-    byId("reset").disabled = this.taken === 0;
+    byId("reset").disabled = this.taken === 0 && !this.drawn;
     const shown = [
       ["Return so far", this.rewards.length ? figure(total(this.rewards.slice(0, this.taken))) : "none", "so-far"],
       ["Final return", this.rewards.length ? figure(total(this.rewards)) : "none", "final"],
-      ["Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
+      [this.drawn ? "Best mean" : "Optimum", this.optimum === null ? "none" : figure(this.optimum), "optimum"],
     ];
     rebuild(byId("figures"), shown.map(([term, text, id]) => h("div", {}, h("dt", {}, term), h("dd", { id }, text))));
   }

@@ -2,7 +2,7 @@
 
 import { byId, h } from "./dom.js";
 
-const PARTS = ["map", "automaton", "automaton-state", "screen", "legend", "slices", "slices-legend", "choice", "meaning", "lines", "notes", "caption", "figures"];
+const PARTS = ["map", "automaton", "automaton-state", "screen", "legend", "slices", "slices-legend", "choice", "meaning", "lines", "notes", "caption", "figures", "certificate", "losses", "repaired", "composition-body", "others-body", "learning-body"];
 const EMPTIED = ["legend", "slices", "slices-legend", "choice", "meaning", "lines", "notes"];
 const BUTTONS = ["png", "svg", "python", "copy"];
 

@@ -2,10 +2,12 @@
 //
 //   #world=four-rooms&task=top+%5E+left&agent=1.1      an unchanged preset
 //   #map=eJxT…&task=…&agent=…                           any other world, compressed
+//   #table=taxi&task=…&state=42                        a world that is not drawn
 //   #boxman=boxman-random&task=…&seed=3&agent=2.5       Boxman
 //
 // A compressed world ends in a checksum (zlib's), so that a damaged link is noticed.
 
+import { readTable, writeTable } from "./table_link.js";
 import { checked, isFree } from "./world.js";
 
 export class ShareError extends Error {}
@@ -18,11 +20,12 @@ const pack = (world) =>
     world.goals.map((goal) => [goal.name, ...goal.cell, goal.color.slice(1)]),
     world.tasks.map((task) => [task.name, task.goals.map((name) => world.goals.findIndex((goal) => goal.name === name))]),
     [world.step_reward ?? null, world.r_universal ?? null, world.r_empty ?? null],
-    ...(world.touch ? [true] : []),
+    ...(world.touch || world.slip ? [Boolean(world.touch)] : []),
+    ...(world.slip ? [world.slip] : []),
   ]);
 
 function unpack(text) {
-  const [map, goals, tasks, rewards, touch] = JSON.parse(text);
+  const [map, goals, tasks, rewards, touch, slip] = JSON.parse(text);
   const world = {
     map,
     goals: goals.map(([name, row, column, color]) => ({ name, cell: [row, column], color: `#${color}` })),
@@ -32,6 +35,7 @@ function unpack(text) {
     if (rewards[index] !== null) world[key] = rewards[index];
   });
   if (touch !== undefined) world.touch = touch;
+  if (slip !== undefined) world.slip = slip;
   return checked(world);
 }
 
@@ -61,7 +65,8 @@ export async function encode(state, presets) {
     query.set("task", expression);
     query.set("seed", seed);
     set("agent", agent?.join("."));
-  } else {
+  } else if (state.world.scene) writeTable(query, state);
+  else {
     const preset = presets.find((one) => one.world && pack(one.world) === pack(state.world));
     if (preset) query.set("world", preset.id);
     else query.set("map", await deflated(pack(state.world)));
@@ -82,6 +87,7 @@ export async function decode(hash, presets) {
   if (hash.length < 2) return null;
   try {
     const query = new URLSearchParams(hash.slice(1));
+    if (query.has("table")) return await readTable(query, presets);
     const agent = cellOf(query.get("agent"));
     const expression = query.get("task");
     if (expression === null) throw new ShareError(DAMAGED);

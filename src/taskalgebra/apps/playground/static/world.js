@@ -1,9 +1,9 @@
 // The world document of the server, and every edit of it as a pure function.
 //
 //   {map: ["###", "#.#", "###"], goals: [{name, cell: [row, column], color}],
-//    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty, touch}
+//    tasks: [{name, goals: [name]}], step_reward, r_universal, r_empty, touch, slip}
 
-export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000, cost: 1e-6 };
+export const LIMITS = { side: 128, goals: 64, tasks: 6, name: 60, reward: 1000, cost: 1e-6, slip: 0.9 };
 export const WALL = "#";
 export const FREE = ".";
 export const ACTIONS = ["up", "right", "down", "left", "stay"];
@@ -33,6 +33,13 @@ export function isFree(world, [row, column]) {
 export function moved(world, cell, action) {
   const target = [cell[0] + MOVES[action][0], cell[1] + MOVES[action][1]];
   return isFree(world, target) ? target : cell;
+}
+
+/** The way that a move goes: its own, or, for a share `slip` of moves, one of the other three. */
+export function wayOf(world, action, random) {
+  if (!world.slip || action === STAY) return action;
+  const drawn = random();
+  return drawn >= world.slip ? action : (action + 1 + Math.floor((3 * drawn) / world.slip)) % STAY;
 }
 
 /** The goal that an action enters: by staying on its cell, or by any step that ends there. */
@@ -161,10 +168,14 @@ function isAnother(world, before) {
   return !sized || !world.goals.some((goal) => before.goals.includes(goal));
 }
 
+/** Whether two worlds differ in rewards, slips and tasks at most; either may be null. */
+export const isSamePlace = (one, other) => one !== null && one?.layer === other?.layer && one?.scene === other?.scene && one?.map === other?.map && (Boolean(one?.scene) || one?.goals === other?.goals);
+
 /** Whether a state shows another world or board than before. */
 export function isAnotherPicture(state, before) {
   if (state.mode !== before.mode) return true;
   if (state.mode === "boxman") return state.boxman.skills !== before.boxman.skills || state.boxman.seed !== before.boxman.seed;
+  if (state.world.scene || before.world.scene) return state.world.scene !== before.world.scene;
   return state.world !== before.world && isAnother(state.world, before.world);
 }
 
@@ -235,6 +246,7 @@ export function checked(world) {
   for (const key of ["step_reward", "r_universal", "r_empty"]) {
     if (world[key] !== undefined && world[key] !== null && !Number.isFinite(world[key])) fail("a reward is not a number");
   }
+  if (world.slip !== undefined && !(world.slip >= 0 && world.slip <= LIMITS.slip)) fail("how often moves slip is not a share");
   if (world.touch !== undefined && typeof world.touch !== "boolean") fail("how goals are taken is not said");
   return world;
 }

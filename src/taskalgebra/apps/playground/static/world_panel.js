@@ -32,8 +32,8 @@ export class WorldPanel {
       h("div", { class: "row spaced" },
         h("button", { type: "button", "data-key": "add-task", disabled: world.tasks.length >= LIMITS.tasks, onclick: () => this.#edit(worlds.addTask(this.store.state.world)) }, "Add a base task"),
         n ? h("button", { type: "button", "data-key": "minimal", title: "Replace the base tasks by the fewest that tell all goals apart", disabled: isMinimal(world), onclick: () => this.makeMinimal() }, `Minimal set (${plural(worlds.nMinimal(n), "base task")})`) : null,
-        h("span", { class: "note" }, n ? hintOf(world) : "Choose the tool Goal and click a cell.")),
-      this.#sizes(world));
+        h("span", { class: "note" }, n ? hintOf(world) : world.scene ? "" : "Choose the tool Goal and click a cell.")),
+      world.scene ? h("p", { class: "note", id: "remark" }, world.scene.remark) : this.#sizes(world));
   }
 
   /** Replace the base tasks by the minimal set; the task keeps its names or becomes the first one. */
@@ -67,13 +67,13 @@ export class WorldPanel {
     });
     const rows = world.goals.map((goal, i) => {
       const input = named("goal", name("goal", i, goal.name), others(world.goals, goal), (to) => this.#renameGoal(goal.name, to));
+      if (world.scene) return h("tr", {}, h("th", { scope: "row" }, h("div", { class: "goal given" }, numbered ? h("span", { class: "number" }, String(i + 1)) : null, h("span", { class: "dot desired", style: { color: goal.color } }), h("span", {}, goal.name))), this.#ticks(world, goal, i), h("td", {}));
       return h("tr", {},
         h("th", { scope: "row" }, withMessage(input, h("div", { class: "goal" },
           numbered ? h("span", { class: "number" }, String(i + 1)) : null,
           h("input", { type: "color", value: goal.color, "aria-label": `Colour of ${goal.name}`, "data-key": `colour-${i}`, onchange: (event) => this.#edit(worlds.changeGoal(this.store.state.world, goal.name, { color: event.target.value })) }),
           input))),
-        world.tasks.map((task, k) => h("td", {}, h("label", {},
-          h("input", { type: "checkbox", checked: task.goals.includes(goal.name), "aria-label": `${task.name} wants ${goal.name}`, "data-key": `tick-${i}-${k}`, onchange: () => this.#edit(worlds.tick(this.store.state.world, task.name, goal.name)) })))),
+        this.#ticks(world, goal, i),
         h("td", {}, this.#cross(`Remove goal ${goal.name}`, `cross-goal-${i}`, () => worlds.removeGoal(this.store.state.world, goal.name))));
     });
     const crosses = h("tr", {}, h("td", {}),
@@ -83,6 +83,12 @@ export class WorldPanel {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Goal"), heads, h("th", { scope: "col" }, h("span", { class: "hidden" }, "Remove")))),
       h("tbody", {}, rows),
       world.tasks.length ? h("tfoot", {}, crosses) : null);
+  }
+
+  /** Which base tasks want a goal. */
+  #ticks(world, goal, i) {
+    return world.tasks.map((task, k) => h("td", {}, h("label", {},
+      h("input", { type: "checkbox", checked: task.goals.includes(goal.name), "aria-label": `${task.name} wants ${goal.name}`, "data-key": `tick-${i}-${k}`, onchange: () => this.#edit(worlds.tick(this.store.state.world, task.name, goal.name)) }))));
   }
 
   #cross(label, key, edited) {
