@@ -5,6 +5,8 @@ python benchmarks/algebra.py
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from report import Report, best_times
@@ -50,9 +52,9 @@ def bare(expression: Expression, tables: dict[str, np.ndarray], total: np.ndarra
         case Not():
             return np.subtract(total, bare(expression.operand, tables, total))
         case And():
-            return np.minimum(*(bare(x, tables, total) for x in expression.operands))
+            return reduce(np.minimum, (bare(x, tables, total) for x in expression.operands))
         case Or():
-            return np.maximum(*(bare(x, tables, total) for x in expression.operands))
+            return reduce(np.maximum, (bare(x, tables, total) for x in expression.operands))
         case Xor():
             x, y = (bare(e, tables, total) for e in expression.operands)
             return np.minimum(np.maximum(x, y), np.subtract(total, np.minimum(x, y)))

@@ -11,8 +11,10 @@ import time
 
 import numpy as np
 
+import rivals
 import taskalgebra as ta
 from maze import maze_world
+from measured import timed
 from report import Report, best_time
 from taskalgebra.planning.exact import PlannedReach, q_bar_star, return_to_goal
 from taskalgebra.theory.reach import ReachBounds, ReachQ
@@ -59,44 +61,10 @@ def four_rooms(report):
 
 def scipy_distances(mdp):
     """Distances to each goal by two routines of scipy.sparse.csgraph; the seconds of each."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import breadth_first_order, dijkstra
-
-    n_states = mdp.n_states
-    source = np.repeat(np.arange(n_states), mdp.n_actions)
-    target = mdp.next_state.ravel()
-    kept = source != target
-    reverse = csr_matrix(
-        (np.ones(kept.sum()), (target[kept], source[kept])), shape=(n_states, n_states)
-    )
-
-    def by_breadth():
-        """Levels from the search order: a state is one step further than its predecessor."""
-        rows = []
-        for goal in mdp.goals:
-            order, parent = breadth_first_order(reverse, goal)
-            place = np.empty(n_states, np.int64)
-            place[order] = np.arange(order.size)
-            first = np.concatenate(([0], place[parent[order[1:]]]))  # place of each parent
-            steps = np.full(n_states, np.inf)
-            level_end, level, begin = 1, 0, 0
-            while begin < order.size:
-                steps[order[begin:level_end]] = level
-                begin, level = level_end, level + 1
-                level_end = int(np.searchsorted(first, begin, side="left"))
-                if level_end <= begin:
-                    level_end = order.size
-            rows.append(steps)
-        return np.stack(rows)
-
     times = {}
-    for name, routine in (
-        ("dijkstra, unweighted", lambda: dijkstra(reverse, indices=mdp.goals, unweighted=True)),
-        ("breadth_first_order, levels from it", by_breadth),
-    ):
-        start = time.perf_counter()
-        distances = routine()
-        times[name] = (time.perf_counter() - start, distances)
+    for name in ("scipy, dijkstra", "scipy, breadth first"):
+        seconds, _, distances = timed(rivals.LIBRARIES[name](mdp, mdp.goals))
+        times[name] = (seconds, distances)
     return times
 
 

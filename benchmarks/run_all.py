@@ -9,6 +9,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BENCHMARKS = (
     "planning",
+    "big_worlds",
+    "stochastic_worlds",
+    "scaling",
     "algebra",
     "expressions",
     "temporal",

@@ -5,17 +5,19 @@ import pytest
 
 import algebra as algebra_benchmark
 import planning as planning_benchmark
-from maze import carve, maze_world
+from maze import LOOPS, maze_world
 from report import Report
 from taskalgebra.envs.boxman.env import Boxman
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.logic.formulas import parse
 from taskalgebra.planning.exact import q_bar_star, return_to_goal
 from taskalgebra.theory.tables import compose_values
+from taskalgebra.threads import OWN
+from taskalgebra.worlds.maze import maze_map
 
 
 def test_the_maze_is_one_piece_inside_walls():
-    free = carve(21, 31, 0.1, 3)
+    free = maze_map(21, 31, seed=3, loops=LOOPS)
     assert not (free[0].any() or free[-1].any() or free[:, 0].any() or free[:, -1].any())
     mdp = maze_world(21, 31, 3, seed=3)
     assert mdp.n_states == free.sum() + 3
@@ -98,3 +100,55 @@ def test_learning_boxman_is_judged_on_all_goal_sets(monkeypatch, capsys):
             boxman_learning.main(["--layout", "fixed"])
         assert stop.value.code == code
     assert "seed 2: share of optimal episodes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy value iteration", "scipy.sparse value iteration", "stormpy"]
+)
+def test_others_agree_with_the_planner_on_a_small_slippery_world(name):
+    import stochastic_worlds
+
+    world = stochastic_worlds.grid(100)
+    terminal = stochastic_worlds.one_goal(world)
+    exact = stochastic_worlds.planner(world, terminal)()
+    found = stochastic_worlds.LIBRARIES[name](world, terminal)()
+    assert np.abs(found - exact).max() <= stochastic_worlds.AGREE
+
+
+@pytest.mark.parametrize("n_goals", [1, 4, 7, 16])
+def test_goals_of_a_grid_are_apart_from_each_other(n_goals):
+    import stochastic_worlds
+
+    world = stochastic_worlds.grid(100, n_goals)
+    assert world.n_goals == n_goals and world.n_states == 100 + n_goals
+
+
+def test_a_chain_of_lost_states_is_lost():
+    import stochastic_worlds
+    from taskalgebra.worlds import graph
+
+    assert graph.almost_surely(*stochastic_worlds.lost_chain(50)).sum() == 1
+
+
+def test_the_bars_of_big_worlds_run_at_toy_size(monkeypatch, capsys):
+    import big_worlds
+
+    monkeypatch.setattr(
+        big_worlds, "apart", lambda part, *arguments: getattr(big_worlds, part)(*arguments)
+    )
+    monkeypatch.setattr(big_worlds, "limit_threads", lambda n: monkeypatch.setenv(OWN, str(n)))
+    monkeypatch.setattr(big_worlds, "warm", lambda: None)
+    with pytest.raises(SystemExit) as stop:
+        big_worlds.main(["--quick"])
+    shown = capsys.readouterr().out
+    assert stop.value.code == 0, shown
+    assert "sampled paths that are optimal" in shown and "T1 / (2 T2)" in shown
+
+
+def test_the_searches_of_big_worlds_agree_with_the_planner():
+    import big_worlds
+
+    mdp = maze_world(21, 21, 4)
+    returns = return_to_goal(mdp).to_goal
+    search, start = big_worlds.Forwards(mdp), int(mdp.starts[5])
+    assert np.allclose(-0.1 * search.steps(start), returns[:, start])
