@@ -20,12 +20,13 @@ extensions = [
     "command_reference",
     "docstrings",
     "mathml",
+    "notebooks",
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_substitutions = {"version": version}
 myst_heading_anchors = 3
 
-# The tutorials run whenever the site is built, so a tutorial that fails fails the build.
+# The notebooks run whenever the site is built, so a notebook that fails fails the build.
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
@@ -47,7 +48,8 @@ nitpick_ignore_regex = [
     (
         "py:.*",
         r"taskalgebra\..*\.(ContinuingBoxman|ContinuingVectorEnv|FiniteVectorEnv|FlatReach"
-        r"|FlatVectorEnv|Games|Goal|PaysTask|Predecessors|Sight|T|VectorBoxman|VectorLetters)",
+        r"|FlatVectorEnv|Games|Goal|Map|PaysTask|PlannedReach|Predecessors|Sight|T|VectorBoxman"
+        r"|VectorLetters|VectorReach)",
     ),  # inner types
 ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import signal
+import sys
 import threading
 
 import pytest
@@ -49,6 +51,23 @@ def _no_meter_is_left_running():
     """A meter that outlives its work would write into the output of other tests."""
     yield
     assert "meter" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.fixture(autouse=True)
+def _the_log_stays_as_loud_as_it_was():
+    """Pages and commands may choose how much is logged; the next test has its own choice."""
+    logger = logging.getLogger("taskalgebra")
+    level = logger.level
+    yield
+    logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left_open():
+    """Pyplot keeps figures until they are closed, and warns of too many."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The site of the documentation builds, its tutorials run, and it holds all that is public."""
+"""The site of the documentation builds, its notebooks run, and it holds all that is public."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def site(tmp_path_factory):
     return out
 
 
-def test_the_site_builds_without_warnings_and_its_tutorials_end_as_they_say(site):
+def test_the_site_builds_without_warnings_and_its_notebooks_end_as_they_say(site):
     def shown(page):
         return unescape(re.sub(r"<[^>]*>", "", (site / f"tutorials/{page}.html").read_text()))
 
@@ -34,16 +34,48 @@ def test_the_site_builds_without_warnings_and_its_tutorials_end_as_they_say(site
     assert "return 1.451 (optimal 1.451), success 100.0 %" in shown("four-rooms")
     assert shown("own-world").count("\nholds  ") == 10
     assert "Theorems 1 to 3 apply" in shown("own-world")
+    assert "agent.improve() makes it optimal" in shown("own-world")
+    assert "optimal from all 41 starts in 1 round" in shown("own-world")
     assert "Task{s12}: return 0.970 (optimal 0.970)" in shown("own-world")
-    assert shown("from-pixels").count("success 100.0 %") == 4
+    assert shown("from-pixels").count("success 100.0 %") >= 4
     scores = [float(score) for score in re.findall(r"score (\d\.\d\d)\n", shown("from-pixels"))]
     assert len(scores) == 4 and min(scores) >= 0.95
+    assert "return 2.337 (optimal 2.337), success 100.0 %" in shown("coffee")
+    assert shown("coffee").count("planned on the product of the world and the automaton") == 2
+    trained = re.findall(r"\n(?:top|left|~).* success (\d+\.\d) %", shown("minigrid"))
+    assert len(trained) == 5 and min(float(rate) for rate in trained) >= 75
+
+
+def test_notebooks_are_whole_on_the_site(site):
+    """Pictures where the code draws, described in words, and no warnings or tracebacks."""
+    for name in ("four-rooms", "own-world", "from-pixels", "minigrid", "coffee"):
+        html = (site / f"tutorials/{name}.html").read_text()
+        drawn = re.findall(r"<img[^>]*_images/[^>]*>", html)
+        assert drawn and all(re.search(r'alt="[^"]{30,}"', one) for one in drawn), name
+        words = unescape(re.sub(r"<[^>]*>", "", html))
+        for wrong in ("Traceback", "Warning:", "<Figure", "object at 0x"):
+            assert wrong not in words, (name, wrong)
 
 
 def test_every_public_name_is_documented(site):
     _, _, _, _, packed = (site / "objects.inv").read_bytes().split(b"\n", 4)
     documented = {line.split(" ")[0] for line in zlib.decompress(packed).decode().splitlines()}
     assert {f"taskalgebra.{name}" for name in ta.__all__} <= documented
+
+
+def test_types_in_signatures_are_links(site):
+    """Every public class that a signature names is linked to, on its own page or another."""
+    signature = re.compile(r'<dt class="sig[^>]*>.*?</dt>', re.DOTALL)
+    linked = set()
+    for page in (site / "reference").glob("*.html"):
+        for found in signature.findall(page.read_text()):
+            linked |= set(re.findall(r'reference internal" href="[^"]*#(taskalgebra\.\w+)"', found))
+            unlinked = re.sub(r"<a\b.*?</a>", "", found, flags=re.DOTALL)
+            names = re.findall(r'class="(?:n|pre)">(?:<span[^>]*>)?(\w+)<', unlinked)
+            parts = re.findall(r'sig-(?:name|prename|paren)[^>]*><span class="pre">(\w+)', found)
+            wrong = {name for name in names if name in ta.__all__ and name[0].isupper()}
+            assert wrong <= set(parts), found
+    assert {f"taskalgebra.{name}" for name in ("Evaluation", "Task", "Skills")} <= linked
 
 
 def test_every_command_is_on_the_page_of_commands(site):
