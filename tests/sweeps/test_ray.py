@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,14 +18,13 @@ import sweep_cells
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_health_check_period_ms"] = "500"  # so that a lost node is soon known to be
 os.environ["RAY_health_check_failure_threshold"] = "3"
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback interface only
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'taskalgebra[cluster]'")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from taskalgebra.paper.experiments import optimal_sixteen  # noqa: E402
 from taskalgebra.sweeps.cells import Cell, CellError, LostError  # noqa: E402
-from taskalgebra.sweeps.on_ray import Ray  # noqa: E402
+from taskalgebra.sweeps.on_ray import Ray, one_machine  # noqa: E402
 from taskalgebra.sweeps.processes import ONE_THREAD  # noqa: E402
 from taskalgebra.sweeps.running import Sweep, run  # noqa: E402
 
@@ -32,11 +33,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 
 @pytest.fixture(scope="module")
 def cluster():
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    ray.shutdown()
-    made.shutdown()
+    with one_machine():
+        head = {"num_cpus": 1, "include_dashboard": False}
+        made = Cluster(initialize_head=True, head_node_args=head)
+        made.add_node(num_cpus=1)
+        yield made
+        ray.shutdown()
+        made.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +59,36 @@ def test_two_machines_share_a_sweep(engine, tmp_path):
     assert len(nodes) == 2
 
 
-def test_it_listens_on_the_loopback_interface_only(engine):
-    assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+LISTENING = """
+import psutil, ray
+from taskalgebra.sweeps.on_ray import Ray
+
+with Ray(workers=1):
+    me = psutil.Process()
+    for process in me, *me.children(recursive=True):
+        for one in process.net_connections(kind="inet"):
+            if one.status == "LISTEN":
+                print(one.laddr.ip)
+"""
+
+
+def test_it_listens_on_the_loopback_interface_only():
+    """Where Ray was imported before, too: it reads its variables when it is imported."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    asked = {"capture_output": True, "text": True, "env": environment}
+    found = subprocess.run([sys.executable, "-c", LISTENING], check=True, **asked).stdout.split()
+    assert len(found) > 3
+    assert {each.removeprefix("::ffff:") for each in found} == {"127.0.0.1"}
+
+
+def test_a_ray_that_listens_elsewhere_is_stopped():
+    stopped = []
+    elsewhere = SimpleNamespace(
+        nodes=lambda: [{"NodeManagerAddress": "192.0.2.1"}], shutdown=lambda: stopped.append(True)
+    )
+    with pytest.raises(LostError, match=r"listened on 192\.0\.2\.1 and not on the loopback"):
+        Ray()._require_loopback(elsewhere)
+    assert stopped
 
 
 def test_results_are_those_of_one_process(engine):

@@ -16,8 +16,10 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
+from ipaddress import ip_address
 from typing import Any, Self, final
 
 from taskalgebra.extras import missing
@@ -47,8 +49,28 @@ REACH = 5.0
 """Seconds for a machine to answer."""
 AT_HAND = 2
 """Cells on their way for each core, so that none waits for the next one."""
-_NO_STATISTICS = {"RAY_USAGE_STATS_ENABLED": "0"}
-_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray's switch for one machine, everywhere
+_NO_STATISTICS = ("RAY_USAGE_STATS_ENABLED", "0")
+_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Ray's switch for clusters, on all systems; without them it keeps to the loopback interface."""
+
+
+@contextmanager
+def one_machine() -> Iterator[None]:
+    """While Ray is started: it is to listen on the loopback interface only.
+
+    Ray reads the variable of the environment when it is imported, which may have been before; the
+    processes that it starts read it again.
+    """
+    constants: Any = import_module("ray._private.ray_constants")
+    variable, constant = os.environ.get(_MANY_MACHINES), constants.ENABLE_RAY_CLUSTER
+    os.environ[_MANY_MACHINES], constants.ENABLE_RAY_CLUSTER = "0", False
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = constant
+        del os.environ[_MANY_MACHINES]
+        if variable is not None:
+            os.environ[_MANY_MACHINES] = variable
 
 
 @final
@@ -123,8 +145,7 @@ class Ray:
         """Ray, connected."""
         if self._ray is not None:
             return self._ray
-        for name, value in (_NO_STATISTICS if self.address else _NO_STATISTICS | _LOOPBACK).items():
-            os.environ.setdefault(name, value)
+        os.environ.setdefault(*_NO_STATISTICS)
         ray = import_module("ray")
         self._own = not ray.is_initialized()
         if self._own:
@@ -146,10 +167,22 @@ class Ray:
             options["address"] = self.address
             self._require_answer(self.address)
         try:
-            ray.init(**options)
+            with nullcontext() if self.address else one_machine():
+                ray.init(**options)
         except Exception as error:  # a machine that is overloaded ends in a bare Exception of Ray
             where = "on this machine" if self.address is None else f"at {self.address}"
             raise LostError(f"no Ray {where}: {words_of(error)}") from error
+        if self.address is None:
+            self._require_loopback(ray)
+
+    def _require_loopback(self, ray: Any) -> None:
+        addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
+        if not all(ip_address(each).is_loopback for each in addresses):
+            ray.shutdown()
+            raise LostError(
+                f"Ray was stopped, as it listened on {', '.join(sorted(addresses))} and not on the "
+                f"loopback interface alone; set {_MANY_MACHINES}=0 before Ray is imported"
+            )
 
     def _require_answer(self, address: str) -> None:
         place = _place(address)
