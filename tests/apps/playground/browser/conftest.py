@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import chromium
 
-WAIT = 30_000  # milliseconds; the first episode of Boxman waits for torch to be loaded
+WAIT = 120_000  # milliseconds; the first episode waits for kernels and torch, on a busy machine
 expect.set_options(timeout=WAIT)
 
 
@@ -166,6 +166,7 @@ def _new_desk(
         has_touch=touch,
         permissions=["clipboard-read", "clipboard-write"] if clipboard else [],
     )
+    context.set_default_timeout(WAIT)
     return Desk(context.new_page(), address, shots)
 
 

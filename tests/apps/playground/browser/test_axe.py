@@ -50,7 +50,6 @@ def test_mistakes_break_no_rule(new_desk):
 
 def test_a_game_breaks_no_rule_with_its_network_and_without(new_desk):
     desk = new_desk(*WIDTHS["phone"])
-    desk.page.set_default_timeout(120_000)  # torch is loaded first
     desk.open("#boxman=boxman&task=blue&seed=1")
     assert violations(desk.page) == []
     presets = desk.page.request.get(f"{desk.address}api/presets").json()

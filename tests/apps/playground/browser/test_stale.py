@@ -12,7 +12,7 @@ ROOMS = "#world=four-rooms&task=top+%5E+left&agent=1.1"
 FORTY = "#world=forty-goals&task=x1&agent=1.1"
 EMPTY = "#world=empty&task=a+%7C+b&agent=1.1"
 BOXMAN = "#boxman=boxman&task=blue&seed=1"
-SOON = 2_000  # milliseconds
+SOON = 20_000  # milliseconds; what is awaited comes before an answer that is held back
 
 # Everything that only an answer can have put on the page.
 OF_ANSWER = """() => {
