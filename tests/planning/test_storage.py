@@ -1,5 +1,7 @@
 """Returns in files: the same ones, whoever plans them, and never wrong ones."""
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +11,18 @@ import pytest
 
 import taskalgebra as ta
 from maze import maze_world
-from taskalgebra.folder import StoreError
+from taskalgebra.folder import DIGEST, StoreError, digest_of
 from taskalgebra.planning.exact import PlannedFamily, PositiveCycleError, plan, return_to_goal
-from taskalgebra.planning.storage import missing_blocks, plan_block, prepare, stored_returns
+from taskalgebra.planning.storage import (
+    missing_blocks,
+    plan_block,
+    plan_numbered,
+    prepare,
+    stored_returns,
+)
+from taskalgebra.sweeps.cells import Cell
+from taskalgebra.sweeps.processes import Processes
+from taskalgebra.sweeps.running import run
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 
@@ -101,6 +112,61 @@ def test_a_damaged_block_is_named_and_planned_again(stored, harm, caplog):
     assert np.array_equal(found.to_goal, return_to_goal(maze()).to_goal)
     assert block.read_bytes() == good
     assert missing_blocks(stored) == []
+
+
+def test_a_block_under_the_name_of_another_is_planned_again(stored, caplog):
+    one, two, _ = blocks(stored)
+    good = two.read_bytes()
+    for ending in (".bin", ".json"):
+        two.with_suffix(ending).write_bytes(one.with_suffix(ending).read_bytes())
+    assert missing_blocks(stored) == [1]
+    assert "another block" in caplog.text
+    found = stored_returns(maze(), stored)
+    assert np.array_equal(found.to_goal, return_to_goal(maze()).to_goal)
+    assert two.read_bytes() == good
+
+
+def test_a_block_of_another_shape_is_planned_again(stored, caplog):
+    record = blocks(stored)[2].with_suffix(".json")
+    words = json.loads(record.read_text())
+    del words[DIGEST]
+    words["shape"].reverse()
+    record.write_text(json.dumps({**words, DIGEST: digest_of(words)}))
+    assert missing_blocks(stored) == [2]
+    assert "its shape is" in caplog.text
+
+
+@pytest.mark.parametrize("harm", ["array", "gone", "manifest"])
+def test_what_prepare_wrote_is_written_anew_where_it_is_damaged(stored, harm):
+    file = stored / ("returns.json" if harm == "manifest" else "next_state.npy")
+    good, kept = file.read_bytes(), [path.stat().st_mtime_ns for path in blocks(stored)]
+    file.write_bytes(good[:-9] + b"damaged!!")
+    if harm == "manifest":
+        with pytest.raises(StoreError, match="remove it, and prepare again"):
+            prepare(stored, maze())
+    if harm != "array":
+        file.unlink()
+    prepare(stored, maze())
+    assert file.read_bytes() == good
+    assert missing_blocks(stored) == []
+    assert [path.stat().st_mtime_ns for path in blocks(stored)] == kept
+
+
+def test_blocks_are_cells_of_a_sweep(tmp_path):
+    world, place = maze(), tmp_path / "far"
+    prepare(place, world)
+    cells = [Cell(plan_numbered, (place, number)) for number in missing_blocks(place)]
+    with Processes(2) as engine:
+        hashes = run(cells, engine)
+    assert [hashlib.sha256(path.read_bytes()).hexdigest() for path in blocks(place)] == hashes
+    space = TaskSpace(world)
+    task, states = space.task([1, 40, 69]), np.arange(world.n_states)
+    mapped, direct = (plan(space, [task], storage=where) for where in (place, None))
+    one, two = (each.policy(each.values[0]).actions(states) for each in (mapped, direct))
+    assert np.array_equal(one, two)
+    returns = stored_returns(world, place)
+    assert np.array_equal(returns.to_goal, return_to_goal(world).to_goal)
+    assert not any(block.flags.owndata for block in returns.held.blocks)
 
 
 def test_planning_that_was_killed_goes_on_with_what_is_missing(tmp_path):

@@ -3,7 +3,8 @@
 `prepare` writes what the searches need: the graph of a deterministic world, and what steps cost.
 `plan_block` searches from the goals of one block and writes its file.  It needs the directory and
 the number of the block only, so that blocks can be made by any process that sees the directory, in
-any order.  `stored_returns` plans the blocks that are missing and maps all of them.
+any order; `plan_numbered` takes both as one argument, as cells of sweeps do.  `stored_returns`
+plans the blocks that are missing and maps all of them.
 
 Every file is written under a temporary name and moved.  Beside a block lies its record, with its
 size and SHA-256, which is written last: a block without an intact record is not there.  A damaged
@@ -17,6 +18,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -35,9 +37,9 @@ from taskalgebra.worlds import graph
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.held import Block, Held
 from taskalgebra.worlds.returns import Searches, keep_returns, pricing
-from taskalgebra.worlds.search import Costs, n_blocks
+from taskalgebra.worlds.search import Costs, n_blocks, width_of
 
-FORMAT = "taskalgebra returns 1"
+FORMAT = "taskalgebra returns 2"
 MANIFEST = "returns.json"
 LARGEST_RECORD = 2**16
 """Bytes of a manifest or a record."""
@@ -46,7 +48,7 @@ _CHUNK = 2**22
 
 
 def prepare(directory: str | Path, mdp: FiniteMDP) -> None:
-    """Write what planning the blocks of a deterministic world needs, unless it is there.
+    """Write what planning the blocks of a deterministic world needs, unless it is there, intact.
 
     Raises:
         PositiveCycleError: some cycle has a positive sum of rewards.
@@ -59,13 +61,14 @@ def prepare(directory: str | Path, mdp: FiniteMDP) -> None:
         raise StoreError(f"{place} is a file; give a directory to keep returns in")
     world = _digest(mdp)
     if os.path.lexists(place / MANIFEST):
-        if _manifest(place)["world"] != world:
+        words = _manifest(place)
+        if words["world"] != world:
             raise StoreError(
                 f"{place} holds returns of another world; give a new or empty directory"
             )
-        return
-    strangers = [n for n in _names(place) if not files.TEMPORARY.fullmatch(n) and n not in _OURS]
-    if strangers:
+        if all(_undamaged(place, name, about) for name, about in words["arrays"].items()):
+            return
+    elif strangers := [name for name in _names(place) if not _OURS.fullmatch(name)]:
         raise StoreError(
             f"{place} holds other files, such as {strangers[0]!r}; give a new or empty directory"
         )
@@ -76,6 +79,8 @@ def prepare(directory: str | Path, mdp: FiniteMDP) -> None:
     if costs is not None:
         arrays.update(costs._asdict())
     words: dict[str, Any] = {"format": FORMAT, "world": world, "step": step}
+    words["shape"] = [mdp.n_states, mdp.n_goals]
+    words["width"] = width_of(mdp.n_goals, costs is None)
     words["blocks"] = n_blocks(mdp.n_goals, costs is None)
     words["arrays"] = {}
     with _writing(place):
@@ -106,11 +111,16 @@ def plan_block(directory: str | Path, number: int) -> str:
     return hashes[0]
 
 
+def plan_numbered(block: tuple[str | Path, int]) -> str:
+    """`plan_block` of a directory and a number in one argument: the function of a sweep's cells."""
+    return plan_block(*block)
+
+
 def missing_blocks(directory: str | Path) -> list[int]:
     """The numbers of blocks that are missing or damaged; damaged ones are named in the log."""
     place = files.at(directory)
     words = _manifest(place)
-    return [k for k in range(words["blocks"]) if _intact(place, words["world"], k) is None]
+    return [k for k in range(words["blocks"]) if _intact(place, words, k) is None]
 
 
 def stored_returns(mdp: FiniteMDP, directory: str | Path) -> ReturnToGoal:
@@ -125,14 +135,14 @@ def stored_returns(mdp: FiniteMDP, directory: str | Path) -> ReturnToGoal:
     prepare(place, mdp)
     words = _manifest(place)
     world, numbers = words["world"], range(words["blocks"])
-    blocks = {k: _intact(place, world, k) for k in numbers}
+    blocks = {k: _intact(place, words, k) for k in numbers}
     missing = [k for k in numbers if blocks[k] is None]
     if missing:
         step, costs, _ = pricing(mdp, mdp.step_reward)
 
         def write(number: int, block: Block) -> None:
             _write_block(place, world, number, block)
-            blocks[number] = _mapped(place, _record(place, number))
+            blocks[number] = _mapped(place, words, number, _record(place, number))
 
         Searches.of(mdp.predecessors, mdp.goals, step, costs).blocks(missing, write)
     mapped = [block for k in numbers if (block := blocks[k]) is not None]
@@ -141,7 +151,10 @@ def stored_returns(mdp: FiniteMDP, directory: str | Path) -> ReturnToGoal:
     return ReturnToGoal(mdp, mdp.step_reward, held)
 
 
-_OURS = ("next_state.npy", "goals.npy", "cost.npy", "potential.npy")
+_OURS = re.compile(
+    r"(next_state|goals|cost|potential)\.npy|block-\d{6,}\.(bin|json)|" + files.TEMPORARY.pattern
+)
+"""The names of files that may be there before the manifest is."""
 
 
 def _write_block(place: Path, world: str, number: int, block: Block) -> str:
@@ -180,37 +193,60 @@ def _array(place: Path, name: str, about: Any) -> NDArray[Any]:
     except OSError as error:
         raise StoreError(f"cannot read {file}: {error.strerror or error}") from None
     if hashlib.sha256(data).hexdigest() != about["sha256"]:
-        raise StoreError(f"{file} is damaged; remove {place / MANIFEST} and prepare it again")
+        raise StoreError(f"{file} is damaged; call prepare(directory, world), which writes it anew")
     array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
     return array
 
 
-def _intact(place: Path, world: str, number: int) -> Block | None:
+def _undamaged(place: Path, name: str, about: Any) -> bool:
+    """Whether an array that `prepare` wrote is as it was; if not, the log says so."""
+    file = place / f"{name}.npy"
+    try:
+        if _hash(file) == about["sha256"]:
+            return True
+        why = "its hash does not fit it"
+    except OSError as error:
+        why = error.strerror or str(error)
+    LOGGER.warning("%s is damaged (%s); it is written anew", file, why)
+    return False
+
+
+def _hash(file: Path) -> str:
+    found = hashlib.sha256()
+    with files.opened(file) as opened:
+        while chunk := opened.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def _intact(place: Path, manifest: dict[str, Any], number: int) -> Block | None:
     """A block, mapped, if it is complete and undamaged."""
     file = place / _file(number)
     if not os.path.lexists(place / _record_file(number)):
         return None
     try:
         words = _record(place, number)
-        if words["world"] != world or os.path.getsize(file) != words["size"]:
+        if (words["world"], words["block"]) != (manifest["world"], number):
+            raise StoreError("its record is of another block or world")
+        if os.path.getsize(file) != words["size"]:
             raise StoreError("it has another size")
-        found = hashlib.sha256()
-        with files.opened(file) as opened:
-            while chunk := opened.read(_CHUNK):
-                found.update(chunk)
-        if found.hexdigest() != words["sha256"]:
+        if _hash(file) != words["sha256"]:
             raise StoreError("its hash does not fit it")
-        return _mapped(place, words)
+        return _mapped(place, manifest, number, words)
     except (StoreError, OSError, KeyError, TypeError, ValueError) as error:
         LOGGER.warning("%s is damaged (%s); it is planned again", file, error)
         return None
 
 
-def _mapped(place: Path, words: dict[str, Any]) -> Block:
+def _mapped(place: Path, manifest: dict[str, Any], number: int, words: dict[str, Any]) -> Block:
     if words["type"] not in TYPES:
         raise StoreError(f"unknown type {words['type']!r}")
-    shape = tuple(words["shape"])
-    return np.asarray(np.memmap(place / _file(words["block"]), words["type"], "r", shape=shape))
+    n_states, n_goals = manifest["shape"]
+    first = number * manifest["width"]
+    shape = n_states, min(manifest["width"], n_goals - first)
+    if tuple(words["shape"]) != shape:
+        raise StoreError(f"its shape is {words['shape']}, expected {list(shape)}")
+    return np.asarray(np.memmap(place / _file(number), words["type"], "r", shape=shape))
 
 
 def _manifest(place: Path) -> dict[str, Any]:
@@ -227,9 +263,12 @@ def _words(file: Path, missing: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise StoreError(missing) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise StoreError(f"{file} cannot be read: {error}") from None
+        why = f"{file} cannot be read: {error}; remove it, and prepare again"
+        raise StoreError(why) from None
     if not isinstance(words, dict) or words.get(DIGEST) != digest_of(words):
-        raise StoreError(f"{file} is damaged: its digest does not fit it; remove the directory")
+        raise StoreError(
+            f"{file} is damaged: its digest does not fit it; remove it, and prepare again"
+        )
     if words.get("format") != FORMAT:
         raise StoreError(f"{file} has the format {words.get('format')!r}, expected {FORMAT!r}")
     return words
