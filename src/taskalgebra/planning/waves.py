@@ -38,6 +38,7 @@ import numpy as np
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.compiled import kernel
 from taskalgebra.planning.distances import backwards, by_distance
+from taskalgebra.planning.extrapolation import limit
 from taskalgebra.planning.policy_iteration import EPSILON, ConvergenceError
 from taskalgebra.threads import n_threads as cores
 from taskalgebra.worlds.finite import FiniteMDP
@@ -158,7 +159,7 @@ class Waves:
         for reached in history:
             reached[:] = tried[order]
             moved.append(_evaluate(*of, tried, policy))
-        tried[order] = _limit(history)
+        tried[order] = limit(history)
         if _evaluate(*of, tried, policy) < min(moved):
             values[:] = tried
 
@@ -220,20 +221,6 @@ def evaluate(
 def _width(wave: int) -> float:
     """The width of the window in typical steps: doubled with each wave from the third on."""
     return WIDTH * 2.0 ** min(max(wave - 1, 0), 64)
-
-
-def _limit(history: Array) -> Array:
-    """Where a linear iteration leads, from its first vectors, `[K, n]`.
-
-    Σ γ_k x_k with Σ γ_k = 1 and the least Σ γ_k (x_{k+1} − x_k): reduced rank extrapolation
-    (Mešina 1977; Eddy 1979), which finds the limit at once if at most K − 2 modes are left.
-    """
-    change = np.diff(history, axis=0)
-    turn = np.diff(change, axis=0)
-    size = np.abs(turn).max(axis=1)
-    size[size == 0.0] = 1.0
-    share = np.linalg.lstsq((turn / size[:, None]).T, -change[0], rcond=None)[0] / size
-    return np.asarray(history[0] + share @ change[:-1])
 
 
 @kernel
