@@ -13,7 +13,7 @@ import taskalgebra as ta
 from page_checks import CONTRAST, NAMELESS, OVERFLOW, SMALL
 
 ROOMS = "#world=four-rooms&agent=1.1&task="
-XOR = ROOMS + "top+%5E+left"
+XOR = "#world=four-rooms&task=top+%5E+left&agent=1.1"  # as the page itself writes it
 LESSONS = ("composition", "others", "learning")
 ASK = """async (body) => {
   const { world } = (await (await fetch("/api/presets")).json())[0];
@@ -59,7 +59,6 @@ def planned(slip, *goals):
 
 def test_sliders_work_by_keyboard_and_links_carry_them(new_desk):
     desk = new_desk(clipboard=True).open(XOR)
-    before = desk.page.evaluate("location.hash")
     slide(desk, "slip", 30)
     expect(desk["slip"]).to_have_attribute("aria-valuetext", "30 %")
     slide(desk, "step-cost", 5)
@@ -79,7 +78,7 @@ def test_sliders_work_by_keyboard_and_links_carry_them(new_desk):
         desk["undo"].focus()
         desk.page.keyboard.press("Enter")
     expect(desk["slip-value"]).to_have_text("0 %")
-    desk.page.wait_for_function("(hash) => location.hash === hash", arg=before)
+    desk.page.wait_for_function("(hash) => location.hash === hash", arg=XOR)
 
 
 OLD = """async () => {
