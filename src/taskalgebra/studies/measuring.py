@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
+from taskalgebra import files
 from taskalgebra.progress import silent
 from taskalgebra.skills import catalogue
 from taskalgebra.skills.making import learn
@@ -38,6 +39,9 @@ def opened(world: World) -> Opened:
         ValueError: there is no such world, or a setting does not suit it.
     """
     if not world.map:
+        # A cell is known by what its record holds: the text of a map, not the name of its file.
+        if world.name not in catalogue.ENTRIES and files.at(world.name).is_file():
+            raise ValueError(f"{world.name!r} is a file; write map = {world.name!r}, not name")
         return _opened(world.name, world)
     with TemporaryDirectory() as directory:
         path = Path(directory) / Path(world.name).name

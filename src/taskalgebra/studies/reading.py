@@ -62,7 +62,9 @@ class _Reader:
             self.content: dict[str, Any] = tomllib.loads(self.text)
         except OSError as error:
             raise StudyError(f"cannot read {path}: {error.strerror or error}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except RecursionError:
+            raise StudyError(f"{path} is not valid TOML: its lists are nested too deeply") from None
+        except ValueError as error:  # numbers of thousands of digits are one, too
             raise StudyError(f"{path} is not valid TOML: {error}") from None
 
     def study(self) -> tuple[Study, bytes]:
@@ -110,10 +112,15 @@ class _Reader:
         path = files.at(name)
         path = path if path.is_absolute() else self.path.parent / path
         try:
-            return files.read(path, LARGEST).decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or error
+            text = files.read(path, LARGEST).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self._fail(f"the map {path} is not text; draw it with characters", "world", i, "map")
+        except OSError as error:
+            why = error.strerror or error
             self._fail(f"cannot read the map {path}: {why}", "world", i, "map")
+        if not text.strip():
+            self._fail(f"the map {path} is empty", "world", i, "map")
+        return text
 
     def _learner(self, i: int, given: Mapping[str, Any]) -> LearnerOf:
         kind = self._word(given.get("kind", ""), "kind", "learner", i)
@@ -145,9 +152,14 @@ class _Reader:
             self._fail(str(error), "world", i)
         for text in tasks:
             try:
-                parse(text, list(found.base))
+                temporal = parse(text, list(found.base)).temporal
             except ValueError as error:
                 self._fail(f"in the world {world.title!r}: {error}", None, 0, "tasks")
+            if temporal:
+                self._fail(
+                    f"{text!r} is a formula over time; the tasks of a study are Boolean",
+                    *(None, 0, "tasks"),
+                )
 
     def _tables(self, name: str) -> Sequence[Mapping[str, Any]]:
         found = self.content.get(name, [])
@@ -178,6 +190,9 @@ class _Reader:
         fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
         if not fits or len(value) < least:
             self._fail(f'{key} must be a list such as ["top & left"], got {value!r}', table, i, key)
+        for n, each in enumerate(value):
+            if each in value[:n]:
+                self._fail(f"{key} has {each!r} twice; name each once", table, i, key)
         return tuple(value)
 
     def _number(self, value: Any, key: str, table: str | None, i: int) -> float:

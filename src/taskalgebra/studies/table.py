@@ -101,13 +101,16 @@ def require_format(path: Path) -> None:
     """Refuse endings that are neither CSV nor Parquet, before anything is run.
 
     Raises:
-        ValueError: it ends otherwise.
+        ValueError: it ends otherwise, or is a directory.
         ModuleNotFoundError: Parquet needs pyarrow.
     """
     if path.suffix not in (CSV, PARQUET):
         raise ValueError(
             f"{path} ends in {path.suffix!r}; a table is written as {CSV} or {PARQUET}"
         )
+    for file in (path, _beside(path)):
+        if file.is_dir():
+            raise ValueError(f"{file} is a directory; give another name to the table")
     if path.suffix == PARQUET and find_spec("pyarrow") is None:
         raise ModuleNotFoundError(missing("Parquet files", "pyarrow", "parquet"))
 
@@ -120,13 +123,17 @@ def write(table: Table, made: Mapping[str, Any], path: Path) -> list[Path]:
     """
     words = json.dumps(made, indent=2, ensure_ascii=False) + "\n"
     if path.suffix == CSV:
-        beside = path.with_suffix(".provenance.json")
-        contents = {beside: words.encode(), path: table.to_csv().encode()}
+        contents = {_beside(path): words.encode(), path: table.to_csv().encode()}
     else:
         contents = {path: _parquet(table, words)}
     with files.made(path.parent):
         files.replace_all(contents)
     return list(reversed(contents))
+
+
+def _beside(path: Path) -> Path:
+    """Where the provenance of a CSV file is written."""
+    return path.with_suffix(".provenance.json")
 
 
 def _parquet(table: Table, words: str) -> bytes:

@@ -82,7 +82,11 @@ def sweep(
     from taskalgebra.sweeps.running import engine_of
 
     file, output = files.at(file), Output(json, quiet)
+    if file.is_dir():
+        raise Failure(f"{file} is a directory; give the file of a study")
     path = file.with_suffix(tables.CSV) if out is None else files.at(out)
+    if path.resolve() == file.resolve():
+        raise typer.BadParameter(f"the table would replace the study {file}; give another --out")
     try:
         tables.require_format(path)
         chosen = engine_of(engine, workers, address)
