@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -43,6 +44,11 @@ def refuses(x):
     return x
 
 
+def leaves(x):
+    """End the process in good order, as scripts do."""
+    sys.exit(x)
+
+
 def killed(cell):
     """End the process of cell 2, the first so many times."""
     folder, number, times = cell
@@ -59,11 +65,14 @@ def nothing_kept(x):
 
 
 def threads(_):
-    """How many threads numerical libraries use here."""
+    """How many threads numerical libraries and the planner use here."""
     import numba
     import torch
 
-    return torch.get_num_threads(), numba.get_num_threads(), os.environ["OPENBLAS_NUM_THREADS"]
+    from taskalgebra.threads import n_threads
+
+    of_numpy = os.environ["OPENBLAS_NUM_THREADS"]
+    return torch.get_num_threads(), numba.get_num_threads(), of_numpy, n_threads()
 
 
 def slow(x):

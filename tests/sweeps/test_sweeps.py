@@ -92,6 +92,11 @@ def test_an_error_names_the_cell_and_what_is_finished_is_kept(engine, tmp_path):
         run([Cell(sweep_cells.refuses, x) for x in range(3)], engine)
 
 
+def test_a_cell_that_exits_does_not_end_the_sweep_as_if_all_were_well(engine):
+    with pytest.raises(CellError, match="cell number 0 failed: SystemExit: 0"):
+        run([Cell(sweep_cells.leaves, 0, "number 0")], engine)
+
+
 def test_a_killed_process_is_survived(tmp_path, processes, caplog):
     cells = [Cell(sweep_cells.killed, (str(tmp_path), x, 2), f"{x}") for x in range(6)]
     assert run(cells, processes) == list(range(6))
@@ -109,7 +114,7 @@ def test_a_cell_that_always_kills_its_process_is_named(tmp_path, processes):
 
 def test_processes_have_one_thread_each_and_leave_the_environment_alone(processes):
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    assert run([Cell(sweep_cells.threads, None)], processes) == [(1, 1, "1")]
+    assert run([Cell(sweep_cells.threads, None)], processes) == [(1, 1, "1", 1)]
     assert before == {name: os.environ.get(name) for name in ONE_THREAD}
 
 
@@ -211,8 +216,10 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_kept_or_known_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="cannot be kept"):
-        run([Cell(sweep_cells.nothing_kept, 1)], keep=tmp_path)
+    with pytest.raises(TypeError, match=r"the cell one: \{1\} cannot be kept"):
+        run([Cell(sweep_cells.nothing_kept, 1, "one")], keep=tmp_path)
+    with pytest.raises(TypeError, match="by its contents"):
+        run([Cell(sweep_cells.square, np.ma.array([1], mask=[True]))], keep=tmp_path)
     assert run([Cell(sweep_cells.nothing_kept, 1)]) == [{1}]
     with pytest.raises(TypeError, match="by its contents"):
         run([Cell(sweep_cells.square, object())], keep=tmp_path)

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from taskalgebra.sweeps.content import code_of, digest, qualified
+from taskalgebra.sweeps.content import code_of, digest, qualified, written_code_of
 
 RETRIES = 3
 """How often a cell is run again whose worker was killed."""
@@ -57,7 +57,7 @@ class Cell:
     def key(self) -> str:
         """The digest of the function's name, the data and the code that matters (`code_of`)."""
         function = qualified(self.function)
-        return digest(("cell 1", function, self.data, code_of(self.function)))
+        return digest(("cell 1", function, self.data, written_code_of(self.function)))
 
 
 @final
@@ -80,12 +80,23 @@ class Failed:
     trace: str
 
 
-def perform(function: Callable[[Any], Any], data: Any, where: str) -> Done | Failed:
-    """Run a cell here."""
+ERRORS = (Exception, SystemExit)
+"""What fails a cell: one that calls `sys.exit` must not end the sweep as if all were well."""
+_SCRIPTS = ("__main__", "__mp_main__")
+
+
+def perform(function: Callable[[Any], Any], data: Any, where: str, code: str) -> Done | Failed:
+    """On a worker: run a cell, if the code is that of the process that asks."""
+    if function.__module__ not in _SCRIPTS and code_of(function) != code:
+        return Failed(
+            f"the worker on {where} has other sources or versions than the process that asks; "
+            f"install the same ones on all machines, and leave them alone while a sweep runs",
+            "",
+        )
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         value = function(data)
-    except Exception as error:
+    except ERRORS as error:
         return Failed(words_of(error), traceback.format_exc())
     return Done(value, time.perf_counter() - wall, time.process_time() - cpu, where)
 

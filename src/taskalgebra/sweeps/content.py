@@ -84,24 +84,24 @@ def _parts(value: Any) -> Iterator[bytes]:
     elif isinstance(value, Mapping) and kind is dict:
         yield b"dict"
         yield from sorted(_digest(key) + _digest(item) for key, item in value.items())
-    elif isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
+    elif isinstance(value, np.ndarray | np.generic) and _plain(value):
         array = np.asarray(value)
         yield from (kind.__name__.encode(), array.dtype.str.encode(), str(array.shape).encode())
         yield array.tobytes()
     elif isinstance(value, PurePath):
         yield from (b"path", os.fspath(value).encode("utf-8", "surrogatepass"))
     elif isinstance(value, Enum):
-        yield from (b"enum", qualified(kind).encode(), value.name.encode())
+        yield from (b"enum", *_named(kind), value.name.encode())
     elif isinstance(value, tuple):  # with names
-        yield from (b"named tuple", qualified(kind).encode())
+        yield from (b"named tuple", *_named(kind))
         yield from map(_digest, value)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        yield from (b"record", qualified(kind).encode())
+        yield from (b"record", *_named(kind))
         for field in dataclasses.fields(value):
             yield field.name.encode()
             yield _digest(getattr(value, field.name))
     elif isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
-        yield from (b"code", qualified(value).encode())
+        yield from (b"code", *_named(value))
     else:
         raise TypeError(
             f"{value!r} cannot be told from others by its contents, so that its cell cannot be "
@@ -109,12 +109,43 @@ def _parts(value: Any) -> Iterator[bytes]:
         )
 
 
+def _plain(value: np.ndarray[Any, Any] | np.generic) -> bool:
+    """Whether an array is its numbers or words, and nothing besides, such as a mask."""
+    return value.dtype.kind in "biufcSU" and not isinstance(value, np.ma.MaskedArray)
+
+
+def _named(thing: Callable[..., Any]) -> tuple[bytes, bytes]:
+    """A function or class by its name and its code, perhaps of another package than the cell's."""
+    return qualified(thing).encode(), written_code_of(thing).encode()
+
+
+def written_code_of(thing: Callable[..., Any]) -> str:
+    """`code_of` what is written in a file.
+
+    Raises:
+        ValueError: it was written in a notebook or at a prompt, where the next one of its name
+            cannot be told from it.
+    """
+    if not is_written(thing):
+        raise ValueError(
+            f"the code of {thing!r} was written in a notebook or at a prompt, where it cannot be "
+            f"known again, so that its cell cannot be kept; write it in a file, and import that"
+        )
+    return code_of(thing)
+
+
+def is_written(thing: Callable[..., Any]) -> bool:
+    """Whether the code of a function or class is in a file that other processes can read."""
+    module = getattr(thing, "__module__", None)
+    return module != "__main__" or hasattr(sys.modules[module], "__file__")
+
+
 def code_of(function: Callable[..., Any]) -> str:
     """A digest of the code that the results of a function depend on.
 
     That is every source file of this library and of the package of the function, or of its one
-    module; and the versions of Python and of the numerical libraries.  So a change of any source
-    runs all cells again: what was kept is never the result of other code.
+    module; and the versions of Python and of the numerical libraries.  So a change of any of these
+    runs all cells again.  What other packages hold is not read.
     """
     return _code(getattr(function, "__module__", None) or "builtins")
 

@@ -86,8 +86,11 @@ class Keep:
             "where": done.where,
             "seconds": done.seconds,
             "cpu_seconds": done.cpu_seconds,
-            "value": pack(done.value, arrays),
         }
+        try:
+            entries["value"] = pack(done.value, arrays)
+        except TypeError as error:
+            raise TypeError(f"the cell {cell}: {error}") from None
         path = self.path(key)
         contents = {}
         if arrays:

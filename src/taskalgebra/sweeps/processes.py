@@ -1,7 +1,7 @@
 """Cells in a few processes of this machine.
 
-Each process has one thread for linear algebra and networks, so that many do not fight for the same
-cores, and ends with the process that began it, however that ends.
+Each process has one thread for linear algebra, networks and planning, so that many do not fight for
+the same cores, and ends with the process that began it, however that ends.
 
 When a process is killed, nobody knows which of the cells that were on their way it had: these are
 then run one at a time, until each is finished or has been the end of its process too often.
@@ -33,20 +33,13 @@ from taskalgebra.sweeps.cells import (
     perform,
     words_of,
 )
+from taskalgebra.sweeps.content import code_of, is_written
 from taskalgebra.sweeps.serial import here
+from taskalgebra.threads import thread_variables
 from taskalgebra.validation import count
 
-ONE_THREAD = {
-    name: "1"
-    for name in (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    )
-}
-"""What numpy, numba and torch read when they are imported."""
+ONE_THREAD = thread_variables(1)
+"""What numpy, numba, torch and the planner read."""
 AT_HAND = 2
 """Cells on their way for each process, so that none waits for the next one."""
 
@@ -110,10 +103,15 @@ class Processes:
                 self._discard()  # whose cells nobody waits for
 
     def _begin(self, cell: Cell) -> Future[Done | Failed]:
+        if not is_written(cell.function):
+            raise CellError(
+                f"the function of the cell {cell} was written in a notebook or at a prompt, where "
+                f"other processes do not find it; write it in a file, and import that"
+            )
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self.workers, _Context(), _prepare)
         try:
-            return self._pool.submit(_perform, cell.function, cell.data)
+            return self._pool.submit(_perform, cell.function, cell.data, code_of(cell.function))
         except BrokenProcessPool as error:  # it was killed while it had nothing to do
             found: Future[Done | Failed] = Future()
             found.set_exception(error)
@@ -152,7 +150,9 @@ def _say_lost(
         if killed[i] > retries:
             raise CellError(
                 f"the cell {cells[i]}: its process was killed {killed[i]} times, perhaps for lack "
-                f"of memory; run again with fewer workers, or with smaller cells"
+                f"of memory; run again with fewer workers, or with smaller cells.  If errors of "
+                f"new processes stand above, the script may run them without "
+                f"`if __name__ == '__main__':`"
             )
     LOGGER.warning(
         "a process was killed; what it may have been at is run again, one at a time: %s",
@@ -160,8 +160,8 @@ def _say_lost(
     )
 
 
-def _perform(function: Callable[[Any], Any], data: Any) -> Done | Failed:
-    return perform(function, data, here())
+def _perform(function: Callable[[Any], Any], data: Any, code: str) -> Done | Failed:
+    return perform(function, data, here(), code)
 
 
 def _prepare() -> None:

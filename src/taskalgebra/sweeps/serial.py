@@ -9,7 +9,7 @@ from os import getpid
 from types import TracebackType
 from typing import Protocol, Self, final
 
-from taskalgebra.sweeps.cells import RETRIES, Cell, CellError, Done, words_of
+from taskalgebra.sweeps.cells import ERRORS, RETRIES, Cell, CellError, Done, words_of
 
 
 class Engine(Protocol):
@@ -60,7 +60,7 @@ class Serial:
             wall, cpu = time.perf_counter(), time.process_time()
             try:
                 value = cell.function(cell.data)
-            except Exception as error:
+            except ERRORS as error:
                 raise CellError(f"the cell {cell} failed: {words_of(error)}") from error
             done = Done(value, time.perf_counter() - wall, time.process_time() - cpu, here())
             yield i, done
