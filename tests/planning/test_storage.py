@@ -214,6 +214,39 @@ def test_no_room_is_an_error_that_names_the_file_and_keeps_what_is_complete(tmp_
     assert missing_blocks(place) == [0, 1]
 
 
+MAPPED_WITH_FEW_FILES = """
+import os, resource, sys
+from maze import maze_world
+from taskalgebra.planning import storage
+mdp = maze_world(31, 31, 225)
+few, most = len(os.listdir("/proc/self/fd")) + 5, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+for files in (few, few + 100):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    try:
+        found = storage.stored_returns(mdp, sys.argv[1])
+    except storage.StoreError as error:
+        print(error)
+print(len(found.held.blocks))
+"""
+
+
+def test_more_blocks_than_files_that_may_be_open_are_said_and_not_taken_for_damaged(tmp_path):
+    mdp, place = maze_world(31, 31, 225), tmp_path / "far"
+    assert len(stored_returns(mdp, place).held.blocks) == 8
+    before = {path: path.stat().st_mtime_ns for path in blocks(place)}
+    done = subprocess.run(
+        [sys.executable, "-c", MAPPED_WITH_FEW_FILES, str(place)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said, n_blocks = done.stdout.splitlines()
+    assert f"cannot map the 8 blocks of {place}: Too many open files" in said
+    assert "ulimit -n" in said and n_blocks == "8" and "damaged" not in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in blocks(place)} == before
+
+
 def test_directories_of_other_things_are_refused(tmp_path, stored):
     with pytest.raises(StoreError, match="returns of another world"):
         stored_returns(maze_world(31, 31, 69), stored)

@@ -1,6 +1,9 @@
 """Graph kernels, against plain Python searches."""
 
 import heapq
+import signal
+import threading
+import time
 from collections import deque
 
 import numpy as np
@@ -181,3 +184,29 @@ def test_a_state_surely_ends_when_some_policy_of_all_does(drawn):
     inside = graph.almost_surely(offset, successor, len(table[0]), is_goal)
     expected = set().union(*(surely_ends(choice, table, goals) for choice in policies(table)))
     assert set(np.flatnonzero(inside).tolist()) == expected
+
+
+def test_after_an_error_or_an_interruption_no_further_piece_is_begun(monkeypatch):
+    monkeypatch.setattr(graph, "cores", lambda: 2)
+    begun, main = [], threading.main_thread()
+
+    def fails(i):
+        begun.append(i)
+        if i == 0:
+            raise RuntimeError("no room")
+        time.sleep(0.02)
+
+    with pytest.raises(RuntimeError, match="no room"):
+        graph.on_threads(lambda: fails, 100, 10**9)
+    assert len(begun) < 10
+    begun.clear()
+
+    def interrupts(i):
+        begun.append(i)
+        if i == 1:
+            signal.pthread_kill(main.ident, signal.SIGINT)
+        time.sleep(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        graph.on_threads(lambda: interrupts, 100, 10**9)
+    assert len(begun) < 50

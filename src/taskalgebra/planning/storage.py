@@ -14,6 +14,7 @@ directory of another world is refused.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -45,6 +46,8 @@ LARGEST_RECORD = 2**16
 """Bytes of a manifest or a record."""
 TYPES = ("uint8", "uint16", "uint32", "float64")
 _CHUNK = 2**22
+_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""What the system says when no further file can be opened or mapped."""
 
 
 def prepare(directory: str | Path, mdp: FiniteMDP) -> None:
@@ -142,7 +145,11 @@ def stored_returns(mdp: FiniteMDP, directory: str | Path) -> ReturnToGoal:
 
         def write(number: int, block: Block) -> None:
             _write_block(place, world, number, block)
-            blocks[number] = _mapped(place, words, number, _record(place, number))
+            try:
+                blocks[number] = _mapped(place, words, number, _record(place, number))
+            except OSError as error:
+                _refuse_too_many(error, place, words)
+                raise
 
         Searches.of(mdp.predecessors, mdp.goals, step, costs).blocks(missing, write)
     mapped = [block for k in numbers if (block := blocks[k]) is not None]
@@ -234,8 +241,18 @@ def _intact(place: Path, manifest: dict[str, Any], number: int) -> Block | None:
             raise StoreError("its hash does not fit it")
         return _mapped(place, manifest, number, words)
     except (StoreError, OSError, KeyError, TypeError, ValueError) as error:
+        _refuse_too_many(error, place, manifest)
         LOGGER.warning("%s is damaged (%s); it is planned again", file, error)
         return None
+
+
+def _refuse_too_many(error: Exception, place: Path, manifest: dict[str, Any]) -> None:
+    """Nothing is wrong with a block that this process may not open: each takes a file."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        raise StoreError(
+            f"cannot map the {manifest['blocks']:,} blocks of {place}: {error.strerror}; let a "
+            f"process open more files (ulimit -n), then the same call goes on"
+        ) from error
 
 
 def _mapped(place: Path, manifest: dict[str, Any], number: int, words: dict[str, Any]) -> Block:

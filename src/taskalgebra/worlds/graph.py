@@ -250,21 +250,31 @@ def on_threads(worker: Callable[[], Callable[[int], None]], n: int, size: int) -
         worker: makes what does a piece, once per thread, so that it can have memory of its own.
         n: the number of pieces.
         size: of the whole, in states times targets; a small one is not worth a thread.
+
+    After an error, or Ctrl-C, no further piece is begun.
     """
     n_threads = min(cores(), n)
     left = iter(range(n))  # next() of it is atomic
 
     def work() -> None:
         do = worker()
-        for i in left:
-            do(i)
+        try:
+            for i in left:
+                do(i)
+        except BaseException:
+            list(left)  # so that nobody begins another
+            raise
 
     if n_threads <= 1 or size < _WORTH_A_THREAD:
         work()
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        for done in [pool.submit(work) for _ in range(n_threads)]:
-            done.result()
+        try:
+            for done in [pool.submit(work) for _ in range(n_threads)]:
+                done.result()
+        except BaseException:
+            list(left)
+            raise
 
 
 def over_rows(fill: Callable[[slice], None], n_rows: int, width: int, parts: int = 16) -> None:
