@@ -229,6 +229,20 @@ def test_what_cannot_be_kept_or_known_is_refused(tmp_path):
         Cell(3, 1)
     with pytest.raises(TypeError, match="list of cells"):
         run([3])
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="is a file; give a directory"):
+        run([Cell(sweep_cells.square, 1)], keep=tmp_path / "file")
+
+
+def test_where_nothing_can_be_kept_nothing_is_run(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "write", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        run([Cell(sweep_cells.noted, (str(tmp_path), 1, 0))], keep=tmp_path / "kept")
+    assert caught.value.filename == str(tmp_path / "kept")
+    assert not list(tmp_path.iterdir())
 
 
 def test_data_that_does_not_travel_names_its_cell(processes):
@@ -316,6 +330,13 @@ def test_engines_have_names():
         engine_of("serial", 2)
     with pytest.raises(ValueError, match="workers"):
         engine_of("processes", 0)
+    with pytest.raises(ValueError, match="the address of Ray is empty"):
+        engine_of("ray", address="")
+    for wrong in (None, 3, Processes):
+        with pytest.raises(TypeError, match="the engine is"):
+            run([Cell(abs, 1)], wrong)
+    with pytest.raises(ValueError, match="retries is -1"):
+        run([Cell(abs, 1)], retries=-1)
 
 
 def test_parts_of_a_sweep_share_its_progress():

@@ -36,8 +36,14 @@ class Keep:
     """A directory of finished cells."""
 
     def __init__(self, directory: str | Path) -> None:
-        """Name the directory; it is made when the first cell is finished."""
+        """Name the directory; it is made when the first cell is finished.
+
+        Raises:
+            ValueError: it is a file.
+        """
         self.directory = files.at(directory)
+        if self.directory.is_file():
+            raise ValueError(f"{directory} is a file; give a directory to keep cells in")
 
     def path(self, key: str) -> Path:
         """The file of a cell."""

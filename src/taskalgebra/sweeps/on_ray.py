@@ -39,7 +39,7 @@ from taskalgebra.sweeps.cells import (
 from taskalgebra.sweeps.content import code_of
 from taskalgebra.sweeps.processes import ONE_THREAD, cores
 from taskalgebra.sweeps.serial import here
-from taskalgebra.validation import count
+from taskalgebra.validation import count, instance
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the machines of a cluster."""
@@ -87,7 +87,13 @@ class Ray:
 
         Raises:
             ModuleNotFoundError: Ray is not installed.
+            ValueError: the address is empty.
         """
+        if address is not None and not instance(address, str, "the address of Ray").strip():
+            raise ValueError(
+                "the address of Ray is empty, as of a variable that is not set; give HOST:PORT, or "
+                "none to start Ray here"
+            )
         if find_spec("ray") is None:
             raise ModuleNotFoundError(missing("sweeps on a cluster", "ray", "cluster"))
         self.address = address
@@ -167,7 +173,7 @@ class Ray:
             options["address"] = self.address
             self._require_answer(self.address)
         try:
-            with nullcontext() if self.address else one_machine():
+            with one_machine() if self.address is None else nullcontext():
                 ray.init(**options)
         except Exception as error:  # a machine that is overloaded ends in a bare Exception of Ray
             where = "on this machine" if self.address is None else f"at {self.address}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
+from taskalgebra import files
 from taskalgebra.progress import Event, Listener, Progress, part, silent
 from taskalgebra.sweeps.cells import RETRIES, Cell, Done, SweepError
 from taskalgebra.sweeps.engines import ENGINES, PROCESSES, RAY, SERIAL
@@ -14,7 +15,7 @@ from taskalgebra.sweeps.keeping import Keep
 from taskalgebra.sweeps.on_ray import Ray
 from taskalgebra.sweeps.processes import Processes
 from taskalgebra.sweeps.serial import Engine, Serial
-from taskalgebra.validation import closest, listed
+from taskalgebra.validation import closest, count, listed
 
 
 def engine_of(name: str, workers: int | None = None, address: str | None = None) -> Engine:
@@ -68,8 +69,15 @@ def run(
     Raises:
         SweepError: a cell failed or cannot be run; the message names it.  What was finished is
             kept, and the same call continues from there.
-        OSError: a finished cell cannot be written; the message names the file.
+        OSError: finished cells cannot be written; the message names the file or the directory.
     """
+    if not isinstance(engine, str) and not callable(getattr(engine, "outcomes", None)):
+        raise TypeError(
+            f"the engine is {engine!r}, expected one of {listed(ENGINES)}, or an Engine"
+        )
+    if isinstance(engine, type):
+        raise TypeError(f"the engine is the class {engine.__name__}; make one: {engine.__name__}()")
+    count(retries, "retries", least=0)
     todo = _numbered(list(cells))
     kept = None if keep is None else Keep(keep)
     results: dict[int, Any] = {}
@@ -87,6 +95,8 @@ def run(
     left = [i for i in range(len(todo)) if i not in results]
     if not left:
         return [results[i] for i in range(len(todo))]
+    if kept is not None:
+        files.require_writable(kept.directory)  # before a cell is run that could not be kept
     chosen = engine_of(engine) if isinstance(engine, str) else engine
     try:
         if isinstance(engine, str):
