@@ -6,6 +6,8 @@ MOST = 10**12
 """Of steps and the like: days of work, and far from where 64-bit counters end."""
 MOST_STATES = 2**31
 """Of a world: their numbers are kept in 32 bits."""
+MOST_OUTCOMES = 2**32 - 1
+"""Of a world: searches count them in 32 bits."""
 MOST_EPISODES = 10_000_000
 """Of one evaluation; the standard error is then far below what matters."""
 MOST_COPIES = 10**6

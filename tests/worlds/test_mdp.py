@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskalgebra.worlds.build import from_arrays, from_rows
+from taskalgebra.worlds.finite import FiniteMDP
 
 CHAIN = [[1, 0], [2, 0], [2, 2]]  # 0 → 1 → 2, and back to 0; state 2 is the goal
 GOOD = {"dynamics": CHAIN, "step_reward": -1.0, "goals": [2]}
@@ -372,3 +373,14 @@ def test_a_world_does_not_change_when_the_callers_arrays_do(name):
     before = held.copy()
     given[name][:] = 1
     assert np.array_equal(held, before)
+
+
+def test_a_world_with_more_outcomes_than_searches_can_count_is_refused():
+    def zeros(*shape):
+        return np.broadcast_to(np.int32(0), shape)  # takes no memory
+
+    with pytest.raises(ValueError, match="5,000,000,000 outcomes of 1,000,000,000 states"):
+        FiniteMDP(
+            *(zeros(1), zeros(5 * 10**9), zeros(1), zeros(10**9, 5), zeros(1)),
+            *(("g",), tuple("abcde"), zeros(1)),
+        )

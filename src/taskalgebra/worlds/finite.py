@@ -22,6 +22,7 @@ import numpy as np
 from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.content import ByContent
 from taskalgebra.drawing import html, worlds
+from taskalgebra.limits import MOST_OUTCOMES
 from taskalgebra.validation import goal_index
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.graph import Predecessors
@@ -60,6 +61,14 @@ class FiniteMDP(ByContent):
         None  # [G], the state in which an episode that outlives a goal goes on
     )
     row_error: float = 0.0  # the L1 error of outcomes, where they were estimated from samples
+
+    def __post_init__(self) -> None:
+        """Refuse what searches would miscount."""
+        if self.successor.size > MOST_OUTCOMES:
+            raise ValueError(
+                f"the world has {self.successor.size:,} outcomes of {self.n_states:,} states and "
+                f"{self.n_actions:,} actions, and {MOST_OUTCOMES:,} are the most"
+            )
 
     @property
     def limit_ignored(self) -> str:
