@@ -58,7 +58,12 @@ def n_threads() -> int:
                 f"{OWN} is {given!r}, expected a whole number from 1 to {MOST_THREADS}"
             )
         return _checked(int(given))
-    if hasattr(os, "sched_getaffinity"):
+    return cores()
+
+
+def cores() -> int:
+    """The cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):  # not every system can tell
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 

@@ -23,6 +23,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'task
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from taskalgebra.paper.experiments import optimal_sixteen  # noqa: E402
+from taskalgebra.sweeps import on_ray  # noqa: E402
 from taskalgebra.sweeps.cells import Cell, CellError, LostError  # noqa: E402
 from taskalgebra.sweeps.on_ray import Ray, one_machine  # noqa: E402
 from taskalgebra.sweeps.processes import ONE_THREAD  # noqa: E402
@@ -70,6 +71,23 @@ with Ray(workers=1):
             if one.status == "LISTEN":
                 print(one.laddr.ip)
 """
+
+
+def test_machines_that_join_a_cluster_get_cells(engine, monkeypatch):
+    begun, begin = [], engine._begin
+
+    def counted(*of):
+        begun.append(of)
+        return begin(*of)
+
+    left, finished = [1, 1], []
+    monkeypatch.setattr(on_ray, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(engine, "_begin", counted)
+    monkeypatch.setattr(engine, "_cores", lambda: left.pop() if left else 4)
+    outcomes = engine.outcomes([Cell(sweep_cells.slow, x) for x in range(20)])
+    flying = [len(begun) - len(finished) for found in outcomes if not finished.append(found)]
+    assert len(finished) == 20
+    assert max(flying) > 2  # two cells for the one core of the beginning
 
 
 def test_it_listens_on_the_loopback_interface_only():

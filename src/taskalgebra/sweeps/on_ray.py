@@ -37,8 +37,9 @@ from taskalgebra.sweeps.cells import (
     words_of,
 )
 from taskalgebra.sweeps.content import code_of
-from taskalgebra.sweeps.processes import ONE_THREAD, cores
+from taskalgebra.sweeps.processes import ONE_THREAD
 from taskalgebra.sweeps.serial import here
+from taskalgebra.threads import cores
 from taskalgebra.validation import count, instance
 
 LOOK_EVERY = 1.0
@@ -127,7 +128,7 @@ class Ray:
         ray = self._connect()
         task = ray.remote(num_cpus=1, max_retries=retries, retry_exceptions=False)(_perform)
         waiting = deque(range(len(cells)))
-        room = self.workers if self._asked is not None else AT_HAND * self.workers
+        room = self._room()
         flying: dict[Any, int] = {}
         try:
             while waiting or flying:
@@ -140,7 +141,8 @@ class Ray:
                 for future in finished:
                     i = flying.pop(future)
                     yield i, self._result(cells[i], future, retries)
-                self._look()
+                if self._look():
+                    room = self._room()  # machines may have joined the cluster
             self._say_lost()
         finally:
             if flying and self._in_vain < PATIENCE:
@@ -228,10 +230,14 @@ class Ray:
         self.cpu_seconds += done.cpu_seconds
         return done
 
-    def _look(self) -> None:
-        """See now and then whether the machines of the cluster are still there."""
+    def _room(self) -> int:
+        """How many cells may be on their way."""
+        return self.workers if self._asked is not None else AT_HAND * self.workers
+
+    def _look(self) -> bool:
+        """See now and then which machines of the cluster are there; whether that was done now."""
         if time.monotonic() - self._looked < LOOK_EVERY:
-            return
+            return False
         self._looked = time.monotonic()
         ray = self._ray
         place = _place(self.address or ray.get_runtime_context().gcs_address)
@@ -240,11 +246,12 @@ class Ray:
             if self._in_vain >= PATIENCE:
                 host, port = place
                 raise LostError(f"the head of the Ray cluster at {host}:{port} no longer answers")
-            return
+            return False
         self._in_vain = 0
         self._say_lost()
         if not self._cores():
             raise LostError("no machine of the Ray cluster is left that could run cells")
+        return True
 
     def _say_lost(self) -> None:
         """Log which machines were there before and are not now."""

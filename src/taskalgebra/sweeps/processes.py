@@ -35,21 +35,13 @@ from taskalgebra.sweeps.cells import (
 )
 from taskalgebra.sweeps.content import code_of, is_written
 from taskalgebra.sweeps.serial import here
-from taskalgebra.threads import thread_variables
+from taskalgebra.threads import cores, thread_variables
 from taskalgebra.validation import count
 
 ONE_THREAD = thread_variables(1)
 """What numpy, numba, torch and the planner read."""
 AT_HAND = 2
 """Cells on their way for each process, so that none waits for the next one."""
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system can tell
-        return os.cpu_count() or 1
 
 
 @final
