@@ -89,6 +89,7 @@ def provenance(study: Study, source: bytes, path: Path, engine: str) -> dict[str
         "file": path.name,
         "sha256": hashlib.sha256(source).hexdigest(),
         "study": source.decode(),
+        "maps": {world.name: world.map for world in study.worlds if world.map},
         "seed": study.seed,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "engine": engine,

@@ -87,6 +87,8 @@ def test_another_map_under_the_same_name_is_another_world(tmp_path, monkeypatch,
         of_map.write_text(text)
         assert cli.main(["sweep", "study.toml", "--engine", "serial", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["kept"] == 0
+        made = json.loads((tmp_path / "study.provenance.json").read_text())
+        assert made["maps"] == {"maze.txt": text}
         steps.append(Table.from_csv((tmp_path / "study.csv").read_text())["mean_steps"][0])
     assert steps[0] < steps[1]
     path.write_text(OF_A_MAP.replace("map =", "name ="))
