@@ -90,6 +90,15 @@ def test_machines_that_join_a_cluster_get_cells(engine, monkeypatch):
     assert max(flying) > 2  # two cells for the one core of the beginning
 
 
+def test_another_cluster_than_the_one_that_was_asked_for_gets_no_cells(engine):
+    with pytest.raises(
+        LostError, match=r"connected to the Ray at .*, not to that at 127\.0\.0\.1:1"
+    ):
+        run([Cell(abs, -1)], Ray("127.0.0.1:1"))
+    with Ray(engine.address) as same:
+        assert run([Cell(abs, -1)], same) == [1]
+
+
 def test_it_listens_on_the_loopback_interface_only():
     """Where Ray was imported before, too: it reads its variables when it is imported."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}

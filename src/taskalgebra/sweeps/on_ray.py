@@ -158,6 +158,8 @@ class Ray:
         self._own = not ray.is_initialized()
         if self._own:
             self._start(ray)
+        else:
+            self._require_this(ray)
         self._ray = ray
         self._nodes = _alive(ray)
         return ray
@@ -182,6 +184,17 @@ class Ray:
             raise LostError(f"no Ray {where}: {words_of(error)}") from error
         if self.address is None:
             self._require_loopback(ray)
+
+    def _require_this(self, ray: Any) -> None:
+        """Refuse to send cells to another cluster than the one that was asked for."""
+        connected = ray.get_runtime_context().gcs_address
+        asked, found = _place(self.address or ""), _place(connected)
+        by_client = self.address is not None and self.address.startswith("ray://")
+        if asked and found and not by_client and asked[1] != found[1]:  # hosts have many names
+            raise LostError(
+                f"this process is connected to the Ray at {connected}, not to that at "
+                f"{self.address}; call ray.shutdown() first"
+            )
 
     def _require_loopback(self, ray: Any) -> None:
         addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
