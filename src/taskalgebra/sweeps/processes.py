@@ -142,9 +142,8 @@ def _say_lost(
         if killed[i] > retries:
             raise CellError(
                 f"the cell {cells[i]}: its process was killed {killed[i]} times, perhaps for lack "
-                f"of memory; run again with fewer workers, or with smaller cells.  If errors of "
-                f"new processes stand above, the script may run them without "
-                f"`if __name__ == '__main__':`"
+                f"of memory; run again with fewer workers, or with smaller cells; or, if errors of "
+                f"new processes are printed above, call run below `if __name__ == '__main__':`"
             )
     LOGGER.warning(
         "a process was killed; what it may have been at is run again, one at a time: %s",
