@@ -60,9 +60,10 @@ def limit(history: Array) -> Array:
             share[k] /= r[k, k]
         _solve(r, used, share.copy(), share)
     total = share.sum()
+    found: Array = history[0].copy()
     if not abs(total) > 0.0:  # changes that stay as they are
-        return history[-1].copy()
-    found = history[0].copy()
+        found[:] = history[-1]
+        return found
     ahead = 1.0
     for k in range(used - 1):
         ahead -= share[k] / total
