@@ -57,3 +57,16 @@ def test_chance_is_refused():
     lake = ta.wrap("FrozenLake-v1", place, among=["edge", "hole", "end"], elsewhere="lost")
     with pytest.raises(ValueError, match="not deterministic"):
         ta.explore(lake, continuing=True)
+
+
+def test_in_slippery_worlds_every_episode_has_a_chance_of_its_own():
+    """One seed was explored; what happens after the start must not be the same each time."""
+    lake = ta.wrap("FrozenLake-v1", place, among=["edge", "hole", "end"], elsewhere="lost")
+    explored = ta.explore(lake, samples=2_000, continuing=True)
+    agent = ta.solve(explored)["F 'edge 2'"]
+    expected = agent.evaluate(4_000)
+    played = agent.play(episodes=400, seed=3)
+    assert abs(played.success_rate - expected.success_rate) < 0.1
+    assert np.unique(played.steps).size > 5
+    again, other = agent.play(episodes=400, seed=3), agent.play(episodes=400, seed=4)
+    assert again.steps.tolist() == played.steps.tolist() != other.steps.tolist()

@@ -440,6 +440,29 @@ def test_slippery_worlds_are_planned_on_the_product(text):
     assert abs(found.mean_return - found.optimal_return) < 5 * found.standard_error
 
 
+def test_accidents_from_which_nothing_leads_on_are_violations():
+    """One step in ten ends in a pit; nine times of ten the formula is satisfied all the same."""
+    dynamics = np.zeros((5, 2, 5))
+    dynamics[0, 0, [2, 4]] = dynamics[0, 1, [3, 4]] = 0.9, 0.1
+    dynamics[1, :, 1] = 1.0  # the pit, from where there is no way
+    names = ["A", "B", "pit"]
+    world = ta.from_arrays(
+        dynamics, -0.125, [2, 3, 4], goal_names=names, starts=[0], resumes=[0, 0, 1]
+    )
+    skills = ta.solve(ta.TaskSpace(world, r_universal=2.0, r_empty=-0.5), {"a": ["A"]})
+    once = -0.125 + 0.9 * 2.0 - 0.1 * 0.5
+    twice = -0.125 + 0.9 * once - 0.1 * 0.5
+    for text, value in (("F A", once), ("F A & G !pit", once), ("F(A & X F B)", twice)):
+        agent = skills[text]
+        assert agent.v([0, 1]).tolist() == pytest.approx([value, -np.inf], abs=1e-12)
+        assert "no way to" in agent.why_not(1)
+        found = agent.evaluate(4000)
+        assert found.optimal_return == pytest.approx(value)
+        assert abs(found.mean_return - value) < 5 * found.standard_error
+        assert found.violations == pytest.approx(1.0 - found.success_rate)
+        assert agent.improve().v([0, 1]).tolist() == pytest.approx([value, -np.inf], abs=1e-9)
+
+
 # Agents of others, in open worlds
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import taskalgebra as ta
 from taskalgebra.evaluation.exact import policy_return
 from taskalgebra.planning.exact import optimal_v
 from taskalgebra.theory.tasks import TaskSpace
@@ -310,6 +311,30 @@ def test_coming_back_to_the_start_may_be_the_end():
     assert optimal_v(TaskSpace(world).original)[0] == 3.0
 
 
+@pytest.mark.parametrize(
+    ("share", "listed"),
+    [
+        ([0.9, 0.1, 0.0], [0] * 9 + [1]),
+        ([1 / 3, 2 / 3, 0.0], [0, 1, 1]),
+        ([0.5, 0.5, 0.0], [0, 1]),
+        ([0.0, 1.0, 0.0], [1]),
+    ],
+)
+def test_starts_are_as_likely_as_the_environment_says(share, listed):
+    there = [(1.0, 2, 0.0, True)]
+    world = from_gymnasium(Table([[there], [there], [there]], start=share))
+    assert world.starts.tolist() == listed
+
+
+def test_chances_that_no_small_number_divides_are_kept_nearly():
+    share = np.array([1 / np.pi, 1 - 1 / np.pi - 1e-7, 1e-7, 0.0])
+    there = [(1.0, 3, 0.0, True)]
+    world = from_gymnasium(Table([[there]] * 4, start=share))
+    found = np.bincount(world.starts, minlength=4) / world.starts.size
+    assert found == pytest.approx(share, abs=2e-5)
+    assert (found[:3] > 0).all()
+
+
 REFUSED = {
     "no table": (object(), {}, ["env.unwrapped.P", "from_arrays"]),
     "an empty table": (Table([]), {}, ["env.unwrapped.P", "from_arrays"]),
@@ -323,6 +348,41 @@ REFUSED = {
         Table([[[(1.0, 1, np.nan, True)]], [[(1.0, 1, 0.0, True)]]]),
         {},
         ["nan", "finite"],
+    ),
+    "a probability that is not a number": (
+        Table([[[(np.nan, 1, 0.0, True), (1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0", "probability nan"],
+    ),
+    "a negative probability": (
+        Table([[[(-0.25, 0, 0.0, False), (1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {},
+        ["state 0, action 0", "probability -0.25"],
+    ),
+    "starts that are not numbers": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]], start=[np.nan, 1.0]),
+        {},
+        ["initial_state_distrib", "nan", "add up to 1"],
+    ),
+    "a negative start": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]], start=[2.0, -1.0]),
+        {},
+        ["initial_state_distrib", "-1.0", "add up to 1"],
+    ),
+    "starts that do not add up": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]], start=[0.5, 0.25]),
+        {},
+        ["initial_state_distrib", "0.75", "add up to 1"],
+    ),
+    "no start": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]], start=[0.0, 0.0]),
+        {},
+        ["initial_state_distrib", "adds up to 0", "add up to 1"],
+    ),
+    "starts of other states": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]], start=[1.0]),
+        {},
+        ["initial_state_distrib", "(1,)", "2 states"],
     ),
     "no actions": (Table([[], []]), {}, ["state 0", "no actions"]),
     "no outcomes": (Table([[[]]]), {}, ["state 0, action 0", "no outcome"]),
@@ -388,3 +448,25 @@ def test_a_bare_object_with_a_table_is_enough():
         P = Table([[[(1.0, 1, 2.0, True)]], [[(1.0, 1, 0.0, True)]]]).P
 
     assert from_gymnasium(Bare()).goal_reward.tolist() == [2.0]
+
+
+def test_tasks_with_time_go_on_with_the_rows_of_terminal_states():
+    """From 0 to 1, where the table goes on to 2, where it stays."""
+    rows = [(1.0, 1, -1.0, True)], [(1.0, 2, -2.0, True)], [(1.0, 2, 0.0, True)]
+    env = Table([[row] for row in rows], start=[1.0, 0.0, 0.0])
+    world = from_gymnasium(env, step_cost=0.5, continuing=True)
+    assert world.n_states == 3 + 2
+    assert world.resumes.tolist() == [1, 2]
+    assert world.goal_reward.tolist() == [-1.0, -2.0]
+    skills = ta.solve(TaskSpace(world, r_universal=4.0), {"near": ["s1"]})
+    assert skills["F(near & X F s2)"].v(0) == 4.0 - 2 * 0.5
+    assert skills["F(s2 & X F near)"].v(0) == -np.inf
+
+
+def test_holes_of_a_slippery_lake_are_accidents_for_formulas_too():
+    world = from_gymnasium(gym.make("FrozenLake-v1"), step_cost=2.0**-30, continuing=True)
+    skills = ta.solve(TaskSpace(world, r_universal=1.0, r_empty=0.0), {"gift": ["s15"]})
+    for text in ("F gift", "F gift & G !s5 & G !s12"):
+        assert skills[text].v(0) == pytest.approx(14 / 17, abs=1e-6)
+    with pytest.raises(ValueError, match="no way to s15"):
+        skills["F(s5 & X F gift)"].evaluate(1)

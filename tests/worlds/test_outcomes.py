@@ -230,3 +230,10 @@ def test_goals_need_no_outcome_and_theirs_do_not_count():
 def test_arrays_that_do_not_fit(dynamics, message):
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         ta.from_arrays(dynamics, -1, [0])
+
+
+def test_episodes_go_on_after_goals_where_it_is_said():
+    moves = [(0, 0, 2, 1.0), (1, 0, 3, 0.5), (1, 0, 1, 0.5)]
+    world = ta.from_outcomes(moves, {"a": 2, "b": 3}, step_reward=-0.25, resumes=[1, 0])
+    skills = ta.solve(ta.TaskSpace(world, r_universal=2.0), {"a": ["a"]})
+    assert skills["F(a & X F b)"].v(0) == pytest.approx(2.0 - 3 * 0.25, abs=1e-9)

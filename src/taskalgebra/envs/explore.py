@@ -28,6 +28,7 @@ from taskalgebra.envs.finite_env import FiniteEnv, FiniteVectorEnv
 from taskalgebra.envs.labelled import Labelled
 from taskalgebra.envs.of_vector import OneOfVector
 from taskalgebra.envs.search import Search
+from taskalgebra.envs.seeded import Seeded, begun
 from taskalgebra.envs.simulate import (
     Copied,
     Restore,
@@ -232,9 +233,12 @@ class Explored(FiniteEnv):
     def _state_of(self, observation: Any, base: Any) -> int:
         return self._numbered(key_of(observation) if self._save is None else self._save(base))
 
-    def episode_seed(self, seed: int) -> int:
-        """One of the seeds that were explored."""
-        return self.seeds[seed % len(self.seeds)]
+    def begin(self, env: Any, seed: int) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode with one of the seeds that were explored.
+
+        What happens by chance after the start differs between episodes.
+        """
+        return begun(env, self.seeds, seed, self.samples > 1)
 
     def entered(self, observation: Any, info: Mapping[str, Any], env: Any) -> int:
         """The goal that the last step of a real environment entered, or −1."""
@@ -348,7 +352,7 @@ class Explored(FiniteEnv):
             each = [gym.wrappers.TimeLimit(one, max_episode_steps) for one in each]
 
         def played(i: int) -> gym.Env[Any, Any]:
-            return Labelled(_Seeded(each[i], self.seeds, i, self.samples > 1), rules)
+            return Labelled(Seeded(each[i], self.seeds, i, self.samples > 1), rules)
 
         return Attached(SyncVectorEnv([partial(played, i) for i in range(len(each))]), task)
 
@@ -368,27 +372,3 @@ def _numbered(names: Sequence[str]) -> list[str]:
         count[name] = count.get(name, 0) + 1
         found.append(f"{name} {count[name]}" if names.count(name) > 1 else name)
     return found
-
-
-@final
-class _Seeded(gym.Wrapper[Any, Any, Any, Any]):
-    """Episodes that begin with known seeds, in turn, or as a given seed chooses among them.
-
-    What happens by chance after the start differs between episodes.
-    """
-
-    def __init__(
-        self, env: gym.Env[Any, Any], seeds: tuple[int, ...], first: int, chance: bool
-    ) -> None:
-        super().__init__(env)
-        self._seeds, self._next, self._chance = seeds, first, chance
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        n = self._next if seed is None else seed
-        self._next = n + 1
-        found = self.env.reset(seed=self._seeds[n % len(self._seeds)], options=options)
-        if self._chance:
-            self.env.unwrapped.np_random = np.random.default_rng(n)
-        return found

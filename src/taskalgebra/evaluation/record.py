@@ -70,7 +70,7 @@ class Evaluation(ShownEvaluation, ByContent):
     mean_steps: float
     note: str = ""  # why agents may not end in desired goals (`Task.remarks`)
     exact: bool = False  # whether these are expectations, for which nothing was played
-    violations: float = 0.0  # the mean number of goals entered that should have been avoided
+    violations: float = 0.0  # the mean number of avoided goals entered, or of formulas violated
     certificate: str = ""  # what the agent loses, exactly, in a line; "" where that is not known
     returns: Array = field(default_factory=_no_numbers, repr=False)
     steps: LongArray = field(default_factory=_no_counts, repr=False)

@@ -49,7 +49,8 @@ def play_formula(
         episodes: the number of episodes.
         max_steps: an episode is cut off after this many steps, and counts with its return so far.
         seed: equal seeds play equal episodes, if the environment and the policy are deterministic.
-        avoided: `[G]`, goals that count as violations when they are entered.
+        avoided: `[G]`, goals that count as violations when they are entered; by default an episode
+            that violates the formula is one violation.
         listener: receives progress.
     """
     episodes = count(episodes, "episodes", most=MOST_EPISODES)
@@ -106,7 +107,10 @@ def _wave(
         on &= ~(ended | truncated)
         if not on.any():
             break
-    satisfied: BoolArray = (ends != NO_GOAL) & automaton.accepting[ends]
+    over = ends != NO_GOAL
+    satisfied: BoolArray = over & automaton.accepting[ends]
+    if avoided is None:
+        violations = int((over & automaton.dead[ends]).sum())
     returns[satisfied] += success
     counted = slice(n_counted)
     unknown = np.full(n_counted, np.nan)
@@ -166,7 +170,7 @@ def play_real(
     returns, steps = np.zeros(n), np.zeros(n, np.int64)
     ends = np.full(n, NO_GOAL, np.int64)
     for i in range(n):
-        observation, info = env.reset(seed=world.episode_seed(seed + i))
+        observation, info = world.begin(env, seed + i)
         policy.reset(np.ones(1, np.bool_))
         for _ in range(count(max_steps, "max_steps")):
             action = world.own_actions(policy.act(world.see(observation, env)), env)

@@ -2,15 +2,16 @@
 
 Its states are pairs (s, u), and it has two goals, "satisfied" and "violated": a step leads to
 (s', δ(u, L)), with L the label of the goal that it entered, or ∅; to "satisfied" where that state
-accepts, and to "violated" where it is dead.  A step into a goal of the world goes on in
-`FiniteMDP.resumes`.  The product is a finite world like any other, so that its optimum, the return
-of a policy and episodes come from the same code.  It is exact in every finite world, stochastic or
-not, and for every formula, and it is what composed agents are compared with.
+accepts, and to "violated" where it is dead.  Where actions have random outcomes, a step into a pair
+from which nothing leads to either, as from a pit, is a violation, too.  A step into a goal of the
+world goes on in `FiniteMDP.resumes`.  The product is a finite world like any other, so that its
+optimum, the return of a policy and episodes come from the same code.  It is exact in every finite
+world, stochastic or not, and for every formula, and it is what composed agents are compared with.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -22,6 +23,7 @@ from taskalgebra.planning.temporal import Labelled
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.worlds.finite import FiniteMDP
+from taskalgebra.worlds.graph import can_reach
 
 SATISFIED, VIOLATED = 0, 1
 LARGEST = 2**24
@@ -43,6 +45,7 @@ class Product:
     live: LongArray  # the states of the automaton in which an episode may be
     states: LongArray  # of the world, in which an episode may be: all but goals
     task: Task  # "satisfied"
+    stuck: BoolArray  # the states of the product from which nothing leads to an end
 
     def number(self, states: LongArray | IntArray, u: int) -> LongArray:
         """The states of the product for states of the world and one of the automaton."""
@@ -77,7 +80,8 @@ class Product:
         return self.table(best, 0).astype(np.int64)
 
     def table(self, column: Array | LongArray, missing: float) -> Array:
-        """[U, S] from one number for each state of the product."""
+        """[U, S] from one number for each state of the product; `missing` where it is stuck."""
+        column = np.where(self.stuck, missing, column)
         n_live, n_states = self.live.size, self.states.size
         found = np.full((self.labelled.automaton.n_states, self.world.n_states), missing, float)
         found[np.ix_(self.live, self.states)] = column[: n_live * n_states].reshape(n_live, -1)
@@ -149,11 +153,16 @@ def product(space: TaskSpace, labelled: Labelled, toll: Array | None = None) -> 
         action_names=world.action_names,
         starts=(place[automaton.start] * states.size + row[world.starts]).astype(np.int32),
     )
+    offset, before, _ = mdp.predecessors
+    stuck = ~can_reach(offset, before, mdp.goals)
+    if stuck.any() and not mdp.deterministic:
+        ended = np.where(stuck[mdp.successor], n + VIOLATED, mdp.successor)
+        mdp = replace(mdp, successor=ended.astype(np.int32))
     for array in (mdp.offset, mdp.successor, mdp.probability, mdp.step_reward):
         array.setflags(write=False)
     high = float(space.r_universal.max())
     own = TaskSpace(mdp, r_universal=high, r_empty=min(float(space.r_empty.min()), high - 1.0))
-    return Product(labelled, world, mdp, live, states, own.task(["satisfied"]))
+    return Product(labelled, world, mdp, live, states, own.task(["satisfied"]), stuck)
 
 
 def _live(labelled: Labelled) -> LongArray:

@@ -8,7 +8,6 @@ Nothing is learned or planned for the formula but a small graph (`skills.plans`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
@@ -259,10 +258,7 @@ class TemporalAgent(ShownFormula):
             raise ValueError(
                 f"{self.expression} cannot be satisfied from any start: {self.why_not(start)}"
             )
-        if self.avoided is None:
-            return found
-        ended = 1 - found.unfinished / found.episodes
-        return replace(found, violations=max(0.0, ended - found.success_rate))
+        return found
 
     def play(
         self,

@@ -334,7 +334,7 @@ def _able(pairs: Product) -> LongArray:
     """The starts from which the formula can be satisfied."""
     starts = pairs.world.starts.astype(np.int64)
     numbers = pairs.number(starts, int(pairs.labelled.automaton.start))
-    return starts[able(pairs.mdp, _terminal(pairs))[numbers]]
+    return starts[able(pairs.mdp, _terminal(pairs))[numbers] & ~pairs.stuck[numbers]]
 
 
 def played(own: Episodes, best: Episodes | None, name: str) -> Played:

@@ -26,11 +26,20 @@ from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import checked_seed, count
 
 ELSEWHERE = (
-    "episodes that end in other goals are no failure of the agent where actions slip: accidents "
-    "happen, and another goal may pay more than a long way; a higher r_universal makes longer ways "
-    "worth it"
+    "where actions slip, episodes may end in other goals through no fault of the agent: accidents "
+    "happen"
 )
 """Said of agents that do not always end in a wanted goal of a stochastic world."""
+LONG_WAYS = (
+    ", and another goal may pay more than a long way; a higher r_universal makes longer ways worth "
+    "it"
+)
+"""Added where steps cost something."""
+RISKS = (
+    "where actions slip, some violations are accidents, and some are risks that are taken to save "
+    "steps; a higher r_universal makes agents take fewer"
+)
+"""Said of agents for formulas that do not always succeed in a stochastic world."""
 
 
 @final
@@ -147,9 +156,16 @@ def _noted(task: Task, found: Evaluation, certificate: str) -> Evaluation:
     if not notes and found.success_rate < 1.0 and task.wanted.any():
         worth = task.worth_the_way()
         if not worth.examined:
-            notes = [ELSEWHERE if not task.space.mdp.deterministic else worth.detail]
+            notes = [worth.detail if task.space.mdp.deterministic else _accidents(task)]
     note = "; ".join(filter(None, [*notes, found.note]))
     return replace(found, note=note, certificate=certificate)
+
+
+def _accidents(task: Task) -> str:
+    """Why episodes in a stochastic world end in goals that are not wanted."""
+    mdp = task.space.mdp
+    costs = bool((mdp.step_reward[~mdp.is_goal] < 0).any())
+    return ELSEWHERE + LONG_WAYS * costs
 
 
 def in_product(
@@ -186,12 +202,14 @@ def in_product(
     left_out = world.starts.size - able.size
     # The product pays for success by an action of its own, which is no step of an episode.
     ended = 1 - found.unfinished / found.episodes
-    note = (
-        f"{left_out} of {world.starts.size} starts are left out: from there the formula cannot be "
-        f"satisfied"
-        if left_out
-        else ""
-    )
+    notes = []
+    if left_out:
+        notes.append(
+            f"{left_out} of {world.starts.size} starts are left out: from there the formula cannot "
+            f"be satisfied"
+        )
+    if found.success_rate < ended and not world.deterministic:
+        notes.append(RISKS)
     loss = None
     if pairs.mdp.n_states <= LARGEST_LINE:
         with suppress(ConvergenceError):
@@ -202,7 +220,8 @@ def in_product(
         steps=kept(found.steps - ~found.cut_off),
         goals=kept(found.goals[:0]),  # those of the product, which are not the world's
         goal_names=(),
-        note=note,
+        note="; ".join(notes),
+        violations=max(0.0, ended - found.success_rate),
         certificate="" if loss is None else advised(loss),
     )
 

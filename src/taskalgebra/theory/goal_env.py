@@ -139,9 +139,10 @@ class GoalEnv(Travels, ABC):
         """The goal that the last step of somebody's environment entered, or −1."""
         return int(info.get("goal", NO_GOAL))
 
-    def episode_seed(self, seed: int) -> int:
-        """The seed with which an episode of somebody's environment begins; by default as given."""
-        return seed
+    def begin(self, env: Any, seed: int) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode of somebody's environment, equal ones for equal seeds."""
+        found: tuple[Any, dict[str, Any]] = env.reset(seed=seed)
+        return found
 
     def standing_in(self, observations: NDArray[Any]) -> NDArray[Any] | None:
         """[B, G, ...], the same in the layouts of B observations, if every episode has its own."""
@@ -218,7 +219,7 @@ class GoalEnv(Travels, ABC):
             return worlds.plot_image(layout.image, name, ax)
         env = self.rendering()
         try:
-            env.reset(seed=self.episode_seed(seed))
+            self.begin(env, seed)
             shown = env.render()
         finally:
             env.close()

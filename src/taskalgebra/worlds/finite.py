@@ -170,8 +170,8 @@ class FiniteMDP(ByContent):
         if self.resumes is None:
             raise ValueError(
                 "this world does not say in which state an episode goes on after a goal, which "
-                "tasks with time need; draw it with from_text, pass resumes=[...] to from_arrays, "
-                "or explore(world, continuing=True)"
+                "tasks with time need; draw it with from_text, pass resumes=[...] to from_arrays "
+                "or from_outcomes, or continuing=True to from_gymnasium or explore"
             )
         return self.resumes
 

@@ -10,7 +10,9 @@ episode has the same return:
   keep their numbers in any case.
 - r(g) is the reward on the way into g.  If that differs between transitions, r(g) is the largest of
   them and the difference stays with the step.
-- Episodes start in the states of `initial_state_distrib`, each equally likely.
+- Episodes start as `initial_state_distrib` says.  A world lists its starts, more likely ones more
+  often, so that probabilities are taken as multiples of the largest 1 / n that gives them, n being
+  100,000 at most.
 - The limit of the environment, `env.spec.max_episode_steps`, is kept but does not change the table:
   `solve(world, horizon=...)` plans for it.
 """
@@ -22,10 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from taskalgebra.arrays import Array
-from taskalgebra.validation import finite
+from taskalgebra.arrays import Array, LongArray
+from taskalgebra.validation import finite, numbers
 from taskalgebra.worlds.build import from_rows
 from taskalgebra.worlds.finite import FiniteMDP
+
+MOST_STARTS = 100_000
+"""Starts that are listed for probabilities that differ, about."""
+ROUNDED = 9
+"""Decimals of probabilities that are told apart."""
 
 
 def from_gymnasium(
@@ -34,6 +41,7 @@ def from_gymnasium(
     goal_names: Sequence[str] | None = None,
     action_names: Sequence[str] | None = None,
     step_cost: float = 0.0,
+    continuing: bool = False,
 ) -> FiniteMDP:
     """Make a world from an environment with a transition table `env.unwrapped.P`.
 
@@ -44,6 +52,8 @@ def from_gymnasium(
         action_names: a name for each action.
         step_cost: subtracted from every reward outside goals.  If steps cost nothing, as in
             FrozenLake, a small cost makes greedy policies hurry.
+        continuing: for tasks with time, which go on after goals: with the rows that the table has
+            for its terminal states.  Where these rows stay where they are, nothing leads on.
     """
     if isinstance(env, str):
         raise TypeError(f"env is the name {env!r}, expected gymnasium.make({env!r})")
@@ -61,6 +71,8 @@ def from_gymnasium(
     rows = _rows(table, n_states, n_actions)
     state, action, successor = rows[:, :3].astype(np.int64).T
     p, reward, ends = rows[:, 3], rows[:, 4], rows[:, 5] > 0
+    if continuing:
+        ends &= state != successor
     if not np.isfinite(reward).all():
         at = int(np.flatnonzero(~np.isfinite(reward))[0])
         raise ValueError(
@@ -68,7 +80,7 @@ def from_gymnasium(
             f"expected finite rewards"
         )
     start = getattr(base, "initial_state_distrib", None)
-    starts = None if start is None else np.flatnonzero(start)
+    starts = None if start is None else _starts(start, n_states)
 
     terminal = np.unique(successor[ends])
     if not terminal.size:
@@ -76,7 +88,7 @@ def from_gymnasium(
     passed_through = successor[~ends & (state != successor)]
     if starts is not None:
         passed_through = np.concatenate((passed_through, starts))
-    copied = np.isin(terminal, passed_through)
+    copied = np.isin(terminal, passed_through) | continuing
     goals = np.where(copied, n_states + np.cumsum(copied) - 1, terminal)
     n_all = n_states + int(copied.sum())
 
@@ -105,8 +117,34 @@ def from_gymnasium(
         starts=starts,
         goal_reward=goal_reward,
         ends=terminal,
+        resumes=terminal if continuing else None,
         max_episode_steps=getattr(getattr(env, "spec", None), "max_episode_steps", None),
     )
+
+
+def _starts(given: Any, n_states: int) -> LongArray:
+    """The states in which episodes begin, each as often as its probability asks for."""
+    share = numbers(given, "initial_state_distrib")
+    if share.shape != (n_states,):
+        raise ValueError(
+            f"initial_state_distrib has shape {share.shape}, expected a probability for each of "
+            f"{n_states} states"
+        )
+    wrong = np.flatnonzero(~((share >= 0) & np.isfinite(share)))
+    if wrong.size or abs(share.sum() - 1) > 1e-6:
+        what = f"holds {share[wrong[0]]}" if wrong.size else f"adds up to {share.sum():g}"
+        raise ValueError(f"initial_state_distrib {what}, expected probabilities that add up to 1")
+    states = np.flatnonzero(share)
+    share = share[states] / share.sum()
+    distinct = np.unique(share.round(ROUNDED))
+    if distinct.size == 1:
+        return states
+    for n in range(int(1 / distinct[0]), MOST_STARTS):
+        if np.abs(np.rint(distinct * n) - distinct * n).max() <= n * 10.0**-ROUNDED:
+            break
+    else:
+        n = max(MOST_STARTS, states.size)
+    return np.repeat(states, np.maximum(np.rint(share * n), 1).astype(np.int64))
 
 
 def _rows(table: Mapping[int, Any], n_states: int, n_actions: int) -> Array:
@@ -125,7 +163,7 @@ def _rows(table: Mapping[int, Any], n_states: int, n_actions: int) -> Array:
             for outcome in table[s][a]:
                 try:
                     p, next_state, reward, ends = outcome
-                    if not p > 0:
+                    if p == 0:
                         continue
                     row = (s, a, float(next_state), float(p), float(reward), float(ends))
                 except (TypeError, ValueError, OverflowError):
@@ -133,6 +171,11 @@ def _rows(table: Mapping[int, Any], n_states: int, n_actions: int) -> Array:
                         f"state {s}, action {a} has the outcome {outcome!r}, expected "
                         f"(probability, next state, reward, terminated)"
                     ) from None
+                if not (row[3] > 0 and np.isfinite(row[3])):
+                    raise ValueError(
+                        f"state {s}, action {a} has an outcome with probability {p}, expected a "
+                        f"number from 0 to 1"
+                    )
                 if not (0 <= row[2] < n_states and row[2] == int(row[2])):
                     raise ValueError(
                         f"state {s}, action {a} leads to state {next_state}; states are whole "

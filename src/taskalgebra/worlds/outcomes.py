@@ -32,6 +32,7 @@ def from_outcomes(
     starts: Sequence[int] | ArrayLike | None = None,
     goal_reward: ArrayLike | None = None,
     cells: ArrayLike | None = None,
+    resumes: ArrayLike | None = None,
 ) -> FiniteMDP:
     """Make a world from the outcomes that its actions can have.
 
@@ -53,6 +54,7 @@ def from_outcomes(
             every state that is not a goal and from which a goal can be reached.
         goal_reward: `[G]` terminal rewards of the world's own task, if it has one.
         cells: `[S, 2]` row and column of each state, for worlds with a map.
+        resumes: `[G]` the state in which an episode goes on after each goal, for tasks with time.
 
     Raises:
         ValueError: a shape, a number or a name does not fit; the message says which and why.
@@ -124,6 +126,7 @@ def from_outcomes(
         starts=starts,
         goal_reward=goal_reward,
         cells=cells,
+        resumes=resumes,
     )
 
 

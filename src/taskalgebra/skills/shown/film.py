@@ -214,7 +214,7 @@ def _alone(
     name = type(world).__name__
     env: Any = world.rendering()
     try:
-        observation, info = env.reset(seed=world.episode_seed(seed))
+        observation, info = world.begin(env, seed)
         agent.reset()
         yield checked_image(env.render(), name)
         for _ in range(limit):

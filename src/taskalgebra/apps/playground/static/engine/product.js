@@ -97,6 +97,9 @@ export class Product {
       deterministic: world.deterministic,
       step: world.step,
     };
+    const toEnd = distances(predecessors(this.mdp), this.mdp.goals);
+    this.stuck = Uint8Array.from(toEnd, (moves) => (moves < 0 ? 1 : 0));
+    if (!world.deterministic) this.mdp.successor = this.mdp.successor.map((s) => (this.stuck[s] ? n + VIOLATED : s));
   }
 
   /** Q*(s, u, a), the optimal values of actions. */
@@ -110,10 +113,13 @@ export class Product {
     return Float64Array.from(mdp.steps, (_, pair) => ahead(mdp, values, pair));
   }
 
-  /** One number for each state of the world, from one for each pair, with the automaton in u. */
+  /** One number for each state of the world, from one for each pair; `missing` where it is stuck. */
   at(column, u, missing) {
-    const { row, live, place } = this;
-    return Array.from(row, (i) => (i < 0 || !place.has(u) ? missing : column[i * live.length + place.get(u)]));
+    const { row, live, place, stuck } = this;
+    return Array.from(row, (i) => {
+      const pair = i * live.length + place.get(u);
+      return i < 0 || !place.has(u) || stuck[pair] ? missing : column[pair];
+    });
   }
 
   /** One action for each pair, from those of the states of the world, by the state of the automaton. */
