@@ -56,8 +56,10 @@ def _ground(task: Map, rows: int, columns: int) -> str:
     """Values and walls as one small image; of a large map every so many cells are left out."""
     pixels = np.empty((rows, columns, 4), np.uint8)
     pixels[:] = _WALL
-    y, x = (task.cells - task.corner).T
-    pixels[y, x] = _FLOOR if np.isnan(task.values).all() else _UNKNOWN
+    floor = _FLOOR if np.isnan(task.values).all() else _UNKNOWN
+    for at in (task.goals, task.cells):
+        y, x = (at - task.corner).T
+        pixels[y, x] = floor
     known = np.isfinite(task.values)
     pixels[y[known], x[known], :3] = viridis(levels(task.values[known]))
     pixels[y[known], x[known], 3] = 255

@@ -17,6 +17,7 @@ from taskalgebra.drawing.colours import ORANGE
 from taskalgebra.drawing.plots.paper import axes_of, bar, bare, fitted, room
 
 GREY, WALL, FLOOR = "#777777", "#3A3A3A", "#F3F2EE"
+UNKNOWN = "#8C8C8C"  # a free cell without a value
 MOVES = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
 ARROW: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "color": "white"}
 EDGE: Any = {"edgecolor": "black", "linewidth": 0.25}
@@ -33,7 +34,7 @@ def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
     axes = axes_of(ax, (columns * side + 1.2 * colorbar, rows * side + 0.8))
     image = draw_map(axes, task, diamond=diamond_for(axes, task))
     axes.set_title(fitted(task.title, 46))
-    axes.set_xlabel(f"{task.signs}\n{task.note}".strip(), color=GREY, fontsize="small")
+    axes.set_xlabel(explained(task), color=GREY, fontsize="small")
     if colorbar and np.isfinite(task.values).any():
         figure = axes.get_figure()
         assert figure is not None
@@ -41,13 +42,18 @@ def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
     return axes
 
 
+def explained(task: Map) -> str:
+    """What signs and grey cells mean, and the note."""
+    grey = "" if np.isfinite(task.values).all() else "grey: no way from there"
+    return "\n".join(filter(None, ["   ".join(filter(None, [task.signs, grey])), task.note]))
+
+
 def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
     """The map of a world without values: walls, floor, and its goals with their names, `[G]`."""
     rows, columns = world.size
     side = SIDE / max(rows, columns)
     axes = axes_of(ax, (columns * side + 0.2, rows * side + 0.6))
-    y, x = (world.cells - world.corner).T
-    draw_values(axes, y, x, np.zeros(len(y)), Normalize(0, 1), ListedColormap([FLOOR]))
+    draw_floor(axes, world, np.concatenate((world.cells, world.goals)), FLOOR)
     cell = room(axes, columns, rows)
     if world.with_arrows:
         how: Any = {"color": "black", "alpha": 0.12, "lw": min(0.6, 0.06 * cell), "zorder": 1.5}
@@ -85,7 +91,9 @@ def draw_map(
     """Values, arrows and goals, drawn as diamonds of this size; returns the coloured image."""
     rows, columns = (task.cells - task.corner).T
     known = np.where(np.isfinite(task.values), task.values, np.nan)
-    image = draw_values(axes, rows, columns, known, norm or scale(known), cmap)
+    image = draw_values(axes, rows, columns, known, norm or scale(known), cmap, task.size)
+    if task.unknown.size:
+        draw_floor(axes, task, task.unknown, UNKNOWN).set_zorder(image.get_zorder() - 1)
     across = max(task.size)
     if arrows and task.with_arrows:
         moving = task.moving
@@ -114,6 +122,13 @@ def draw_goals(axes: Axes, task: Map, size: float, *, other: str = "white") -> N
     bare(axes)
 
 
+def draw_floor(axes: Axes, task: Map, cells: NDArray[np.int64], colour: str) -> AxesImage:
+    """Cells in one colour, `[N, 2]`; the others are walls, or what is drawn there otherwise."""
+    y, x = (cells - task.corner).T
+    one = ListedColormap([colour])
+    return draw_values(axes, y, x, np.zeros(len(y)), Normalize(0, 1), one, task.size)
+
+
 def draw_values(
     axes: Axes,
     rows: NDArray[np.int64],
@@ -121,9 +136,10 @@ def draw_values(
     values: NDArray[np.float64],
     norm: Normalize,
     cmap: Any = None,
+    size: tuple[int, int] | None = None,
 ) -> AxesImage:
     """Colour the cells that have a value; the others, and a border, are walls."""
-    picture = np.full((rows.max() + 2, columns.max() + 2), np.nan)
+    picture = np.full(size or (rows.max() + 2, columns.max() + 2), np.nan)
     picture[rows, columns] = values
     axes.set_facecolor(WALL)
     colours = mpl.rcParams["image.cmap"] if cmap is None else cmap
@@ -168,7 +184,7 @@ def large(
     if path is not None:
         draw_path(axes, task, path)
     axes.set_title(fitted(task.title, 46))
-    axes.set_xlabel(f"{task.signs}\n{task.note}".strip(), color=GREY, fontsize=9)
+    axes.set_xlabel(explained(task), color=GREY, fontsize=9)
     bar(figure, image, axes, "value")
     return figure
 
