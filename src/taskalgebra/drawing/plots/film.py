@@ -60,9 +60,9 @@ def write_frames(title: str, episodes: Sequence[Sequence[Pixels]], path: Path) -
 
 
 def _few(shown: list[tuple[Image.Image, int]]) -> list[tuple[Image.Image, int]]:
-    """Every so many of very many pictures."""
+    """Every so many of very many pictures, and all ends."""
     step = -(-len(shown) // MOST_PICTURES)
-    return shown[::step]
+    return [one for k, one in enumerate(shown) if k % step == 0 or one[1] >= SHOW]
 
 
 def _scenes(walk: Walk) -> Iterator[tuple[Image.Image, int]]:
@@ -154,15 +154,17 @@ def map_film(task: Map, walks: Sequence[Walked], file: Path, figures: Mapping[in
     (left, _), (right, _) = shift.transform([(0, 0), (1, 0)])
     radius = max(2.0, 0.36 * abs(float(right - left)))
     shown: list[tuple[Image.Image, int]] = []
+    ends: dict[bool, Image.Image] = {}
     for path, success, stages in walks:
         at = [scenes[stage] for stage in stages or [first] * len(path)]
         places = shift.transform((path - task.corner)[:, ::-1]) * (1, -1) + (0, height)
         shown.append((_with_agent(at[0], places[0], radius), LOOK))
         for scene, here, there in zip(at, places, places[1:], strict=False):
             shown += [(_with_agent(scene, place, radius), t) for place, t in between(here, there)]
-        shown[-1] = (_with_agent(at[-1], places[-1], radius, "white" if success else "red"), STAY)
-    shown = _few(shown)
-    write_gif(shown, shown[-1][0].quantize(COLOURS), file)
+        ends[success] = _with_agent(at[-1], places[-1], radius, "white" if success else "red")
+        shown[-1] = (ends[success], STAY)
+    colours = _palette(shown[-1][0], [*scenes.values(), *ends.values()])
+    write_gif(_few(shown), colours, file)
     return file
 
 
