@@ -12,6 +12,7 @@ from matplotlib import pyplot
 
 import taskalgebra as ta
 from taskalgebra.drawing.graphs import positions
+from taskalgebra.drawing.plots.figures import plot_loss, plot_returns
 
 spec = util.spec_from_file_location("scenes", Path(__file__).parent / "scenes.py")
 scenes = util.module_from_spec(spec)
@@ -194,6 +195,32 @@ def test_the_bars_of_an_evaluation_count_its_episodes():
     found = scenes.slippery()["top"].evaluate(400, seed=1)
     bars = found.plot().patches
     assert sum(bar.get_height() for bar in bars) == pytest.approx(400)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bars_count_every_episode_whatever_the_rounding(seed):
+    returns = np.random.default_rng(seed).normal(size=100)
+    axes = plot_returns(returns, returns > 0, returns.mean(), 2.0, "", None)
+    assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(("mean", "optimum"), [(-1.0, 3.0), (1.9, 1.9), (0.0, -50.0)])
+def test_exact_figures_lie_inside_of_the_plot(mean, optimum):
+    low, high = plot_returns(np.empty(0), np.empty(0, bool), mean, optimum, "", None).get_xlim()
+    assert all(low + 0.1 < one < high - 0.1 for one in (mean, optimum))
+
+
+def test_a_certificate_without_a_loss_has_no_scale_of_losses(agent):
+    axes = agent.certificate().plot()
+    assert len(axes.figure.axes) == 1  # rounding errors were enlarged to a scale up to 1e-12
+    assert len(scenes.slippery()["top ^ left"].certificate().plot().figure.axes) == 2
+
+
+def test_starts_that_may_never_end_have_no_scale_of_losses():
+    axes = plot_loss(np.array([np.inf, np.inf]), None, "may never end", "loss", None)
+    assert list(axes.get_yticks()) == []
+    axes = plot_loss(np.array([np.inf, 0.5]), None, "may never end", "loss", None)
+    assert len(axes.get_yticks()) > 2
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])
