@@ -183,6 +183,34 @@ def test_goals_may_be_chosen(agent):
     assert agent.plot_composition(goals=[2]).shape == (3, 2)
 
 
+def test_of_many_goals_a_composition_shows_those_that_its_rows_treat_differently():
+    agent = scenes.office()["coffee | mail"]
+    names = [axes.get_title() for axes in agent.plot_composition()[0, :-1]]
+    assert names == ["A", "B", "C", "D", "coffee 1", "mail"]
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_figures_of_panels_have_the_shape_of_the_map(flat):
+    cells = np.full((3, 9) if flat else (9, 3), ".")
+    cells[0, 0], cells[-1, -1] = "A", "B"
+    world = ta.from_text(["".join(row) for row in cells])
+    agent = ta.solve(world, {"a": ["A"], "b": ["B"]})["~(a | b)"]
+    width, height = agent.plot_composition()[0, 0].figure.get_size_inches()
+    assert (height < 6.0) if flat else (width < 6.0)
+    width, height = agent.plot_goals()[0].figure.get_size_inches()
+    assert (height < 2.5) if flat else (width < 3.5)
+
+
+def test_arrows_of_a_narrow_map_are_as_thick_as_those_of_a_square_one():
+    thick = []
+    for n_columns in (3, 12):
+        rows = ["A" + "." * (n_columns - 1), *["." * n_columns] * 11]
+        axes = ta.solve(ta.from_text(rows), {"a": ["A"]})["a"].plot()
+        quiver = next(one for one in axes.collections if hasattr(one, "U"))
+        thick.append(quiver.width * (n_columns + 2))  # cells: a share of the width of the map
+    assert thick[0] == pytest.approx(thick[1])
+
+
 def test_an_exact_evaluation_draws_its_mean_and_the_optimum():
     found = ta.solve(ta.FourRooms(), horizon=30)["top"].evaluate()
     axes = found.plot()

@@ -98,7 +98,8 @@ def draw_map(
     if arrows and task.with_arrows:
         moving = task.moving
         actions = np.array(task.actions)[moving]
-        draw_actions(axes, rows[moving], columns[moving], actions, size=CELLS / across)
+        drawn: Any = {"size": CELLS / across, "thick": CELLS / task.size[1]}
+        draw_actions(axes, rows[moving], columns[moving], actions, **drawn)
     draw_goals(axes, task, diamond * min(1.0, CELLS / across))
     return image
 
@@ -155,13 +156,17 @@ def draw_actions(
     actions: NDArray[Any],
     *,
     size: float = 1.0,
+    thick: float | None = None,
 ) -> None:
-    """An arrow for a move, a dot for `stay`.  Wide maps need a smaller size."""
+    """An arrow for a move, a dot for `stay`.
+
+    Large maps need a smaller size; arrows are as thick as `thick`, a share of the map's width.
+    """
     moves = np.array([MOVES.get(str(action), (0, 0)) for action in actions]).reshape(-1, 2)
     moving = moves.any(axis=1)
     dx, dy = 0.78 * moves[moving].T
     x, y = columns[moving] - dx / 2, rows[moving] - dy / 2
-    axes.quiver(x, y, dx, dy, width=0.011 * size, **ARROW, **HEAD, **EDGE)
+    axes.quiver(x, y, dx, dy, width=0.011 * (thick or size), **ARROW, **HEAD, **EDGE)
     dot: Any = {"ms": 4.5 * size, "mfc": "white", "mec": "black", "mew": 0.6, "ls": ""}
     axes.plot(columns[~moving], rows[~moving], "o", **dot)
 
