@@ -61,12 +61,12 @@ def prepare(directory: str | Path, mdp: FiniteMDP) -> None:
         raise StoreError(f"{place} is a file; give a directory to keep returns in")
     world = _digest(mdp)
     if os.path.lexists(place / MANIFEST):
-        words = _manifest(place)
-        if words["world"] != world:
+        kept = _manifest(place)
+        if kept["world"] != world:
             raise StoreError(
                 f"{place} holds returns of another world; give a new or empty directory"
             )
-        if all(_undamaged(place, name, about) for name, about in words["arrays"].items()):
+        if all(_undamaged(place, name, about) for name, about in kept["arrays"].items()):
             return
     elif strangers := [name for name in _names(place) if not _OURS.fullmatch(name)]:
         raise StoreError(
