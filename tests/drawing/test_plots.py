@@ -101,6 +101,23 @@ def test_rows_of_a_composition_are_composed_of_the_rows_above_as_definition_4_sa
     assert labels == ["top", "left", "~left", "top & ~left"]
 
 
+def test_what_is_drawn_on_given_axes_stays_inside_of_them(agent):
+    figure, (axes, _) = pyplot.subplots(1, 2, figsize=(5, 2.5))
+    agent.evaluate(50, seed=0).plot(axes)
+    figure.canvas.draw()
+    legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert box.x0 <= legend.x0 and legend.x1 <= box.x1
+
+
+def test_names_of_goals_that_lie_near_each_other_are_smaller_on_a_small_map():
+    small = mpl.figure.Figure(figsize=(2.5, 2.0)).add_subplot()
+    sizes = [ta.Office().plot(axes).texts[0].get_fontsize() for axes in (None, small)]
+    assert sizes[1] < sizes[0]
+    maze = ta.from_text(["." * 60] * 40, {"A": (1, 1), "B": (30, 50)})
+    sizes = [maze.plot(axes).texts[-1].get_fontsize() for axes in (None, small)]
+    assert sizes[1] == sizes[0]
+
+
 def test_axes_that_are_given_are_drawn_on_and_returned_and_pyplot_knows_of_no_other(agent):
     office = scenes.office()[scenes.FORMULA]
     figure = mpl.figure.Figure()

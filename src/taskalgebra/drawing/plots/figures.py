@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -53,7 +54,8 @@ def plot_returns(
         axes.axvline(optimum, color=ink, lw=2, ls=(0, (2, 2)), label=f"optimum {optimum:.3g}")
     axes.set_xlabel("return of an episode")
     axes.set_title(fitted(title, 90), fontsize="medium")
-    axes.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    where: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
+    axes.legend(fontsize="small", frameon=False, **where)  # on given axes, where there is room
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
@@ -25,6 +26,7 @@ HEAD: Any = {"headwidth": 3.2, "headlength": 2.8, "headaxislength": 2.5}
 CELLS = 13  # across the Four Rooms, for which arrows have their usual size
 SIDE = 4.2  # inches
 MOST_NAMED = 16  # goals whose names are written on the map
+LEAST_FONT = 3.5  # points
 
 
 def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
@@ -60,6 +62,10 @@ def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
         axes.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **how)
         axes.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **how)
     draw_goals(axes, world, 0.5 * cell, other="#222222")
+    font = min(
+        FontProperties(size="small" if len(names) < 8 else "x-small").get_size_in_points(),
+        max(LEAST_FONT, 0.36 * cell * _nearest(world.goals)),
+    )
     y, x = (world.goals - world.corner).T
     for name, across, down in zip(names, x, y, strict=True) if len(names) <= MOST_NAMED else ():
         left, right = across < columns / 6, across > columns * 5 / 6
@@ -70,13 +76,21 @@ def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
             textcoords="offset points",
             ha="left" if left else "right" if right else "center",
             va="top",
-            fontsize="small" if len(names) < 8 else "x-small",
+            fontsize=font,
             color="#222222",
             bbox={"boxstyle": "round,pad=0.15", "fc": FLOOR, "ec": "none", "alpha": 0.85},
             zorder=4,
         )
     axes.set_title(fitted(world.title, 60))
     return axes
+
+
+def _nearest(cells: NDArray[np.int64]) -> float:
+    """How far the two cells that are nearest to each other are apart; ∞ if there is only one."""
+    if len(cells) > MOST_NAMED:
+        return np.inf  # their names are not written
+    apart = np.linalg.norm(cells[:, None] - cells[None], axis=2)
+    return float(apart[apart > 0].min(initial=np.inf))
 
 
 def draw_map(
