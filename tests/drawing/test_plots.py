@@ -118,6 +118,14 @@ def test_names_of_goals_that_lie_near_each_other_are_smaller_on_a_small_map():
     assert sizes[1] == sizes[0]
 
 
+def test_short_names_are_written_for_more_goals_than_long_ones():
+    assert [one.get_text() for one in ta.LetterWorld(seed=4).plot().texts][:3] == [
+        *("a 1", "a 2", "b 1")
+    ]
+    long = {f"a long name {i}": (0, i) for i in range(20)}
+    assert list(ta.from_text(["." * 20], long).plot().texts) == []
+
+
 def test_axes_that_are_given_are_drawn_on_and_returned_and_pyplot_knows_of_no_other(agent):
     office = scenes.office()[scenes.FORMULA]
     figure = mpl.figure.Figure()

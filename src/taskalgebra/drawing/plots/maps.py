@@ -25,7 +25,7 @@ EDGE: Any = {"edgecolor": "black", "linewidth": 0.25}
 HEAD: Any = {"headwidth": 3.2, "headlength": 2.8, "headaxislength": 2.5}
 CELLS = 13  # across the Four Rooms, for which arrows have their usual size
 SIDE = 4.2  # inches
-MOST_NAMED = 16  # goals whose names are written on the map
+MOST_NAMED, MOST_WRITTEN = 16, 128  # goals with names on the map; of more, characters of them all
 LEAST_FONT = 3.5  # points
 
 
@@ -62,12 +62,21 @@ def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
         axes.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **how)
         axes.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **how)
     draw_goals(axes, world, 0.5 * cell, other="#222222")
+    if len(names) <= MOST_NAMED or len("".join(names)) <= MOST_WRITTEN:
+        _write(axes, world, names, cell)
+    axes.set_title(fitted(world.title, 60))
+    return axes
+
+
+def _write(axes: Axes, world: Map, names: tuple[str, ...], cell: float) -> None:
+    """The names of goals, smaller where goals lie close together, on cells of so many points."""
+    columns = world.size[1]
     font = min(
         FontProperties(size="small" if len(names) < 8 else "x-small").get_size_in_points(),
         max(LEAST_FONT, 0.36 * cell * _nearest(world.goals)),
     )
     y, x = (world.goals - world.corner).T
-    for name, across, down in zip(names, x, y, strict=True) if len(names) <= MOST_NAMED else ():
+    for name, across, down in zip(names, x, y, strict=True):
         left, right = across < columns / 6, across > columns * 5 / 6
         axes.annotate(
             fitted(name, 24),
@@ -81,14 +90,10 @@ def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
             bbox={"boxstyle": "round,pad=0.15", "fc": FLOOR, "ec": "none", "alpha": 0.85},
             zorder=4,
         )
-    axes.set_title(fitted(world.title, 60))
-    return axes
 
 
 def _nearest(cells: NDArray[np.int64]) -> float:
     """How far the two cells that are nearest to each other are apart; ∞ if there is only one."""
-    if len(cells) > MOST_NAMED:
-        return np.inf  # their names are not written
     apart = np.linalg.norm(cells[:, None] - cells[None], axis=2)
     return float(apart[apart > 0].min(initial=np.inf))
 
