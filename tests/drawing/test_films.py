@@ -103,5 +103,22 @@ def test_a_film_shows_in_red_who_fails_also_if_the_last_one_does_not(tmp_path):
     assert mixed  # the first one fails, the second does not
 
 
+def test_a_film_says_how_its_agent_was_made(monkeypatch, tmp_path):
+    from taskalgebra.drawing.plots import film
+
+    said = []
+    monkeypatch.setattr(film, "write_frames", lambda title, shown, path, below: said.append(below))
+
+    def end(observation, info, env):
+        return {47: "end"}.get(observation)
+
+    skills = ta.solve(ta.explore(ta.wrap("CliffWalking-v1", goals=end, among=["end"])))
+    for agent in (skills["end"], skills["~~end"], skills["~~end"].improve()):
+        agent.film(tmp_path / "cliff.gif", episodes=1)
+    composed = "composed from base tasks, no further learning"
+    improved = "composed from base tasks, then improved"
+    assert said == ["a base task", composed, improved]
+
+
 def is_red(frame):
     return bool((np.abs(frame.astype(int) - (255, 0, 0)).max(axis=2) < 40).sum() > 10)

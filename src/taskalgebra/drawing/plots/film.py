@@ -26,7 +26,7 @@ STAY = 1200  # milliseconds, at the end of a walk on a map
 MOST_PICTURES = 1500  # of a film
 COLOURS = 255
 PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
-BELOW = "composed from base tasks, no further learning"
+COMPOSED = "composed from base tasks, no further learning"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,22 +38,30 @@ class Walk:
     end: Image.Image | None  # in the goal, if one was reached
 
 
-def write(title: str, walks: Sequence[Walk], ends: Sequence[Image.Image], path: Path) -> Path:
+def write(
+    title: str,
+    walks: Sequence[Walk],
+    ends: Sequence[Image.Image],
+    path: Path,
+    below: str = COMPOSED,
+) -> Path:
     """Write the episodes one after the other, in a loop; `ends` show the colours of each goal."""
     shown = (part for walk in walks for part in _scenes(walk))
-    film = [(_titled(scene, title), duration) for scene, duration in shown]
+    film = [(_titled(scene, title, below), duration) for scene, duration in shown]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_gif(film, _palette(film[0][0], ends), path)
     return path
 
 
-def write_frames(title: str, episodes: Sequence[Sequence[Pixels]], path: Path) -> Path:
+def write_frames(
+    title: str, episodes: Sequence[Sequence[Pixels]], path: Path, below: str = COMPOSED
+) -> Path:
     """Write episodes as they were rendered, one image a step, one after the other, in a loop."""
     shown: list[tuple[Image.Image, int]] = []
     for frames in episodes:
         times = [LOOK, *[BETWEEN * MOVE] * (len(frames) - 2), SHOW][: len(frames)]
         shown += [(Image.fromarray(frame), time) for frame, time in zip(frames, times, strict=True)]
-    film = [(_titled(scene.convert("RGB"), title), time) for scene, time in _few(shown)]
+    film = [(_titled(scene.convert("RGB"), title, below), time) for scene, time in _few(shown)]
     ends = [Image.fromarray(frames[-1]).convert("RGB") for frames in episodes[:8]]
     write_gif(film, _palette(film[0][0], ends), path)
     return path
@@ -81,7 +89,7 @@ def between(here: NDArray[Any], there: NDArray[Any]) -> list[tuple[NDArray[Any],
     return [(here + (there - here) * k / BETWEEN, MOVE) for k in range(1, BETWEEN + 1)]
 
 
-def _titled(scene: Image.Image, title: str) -> Image.Image:
+def _titled(scene: Image.Image, title: str, below: str) -> Image.Image:
     width, height = (round(SIDE * side / max(scene.size)) for side in scene.size)
     page = Image.new("RGB", (width, BAND + height), PAPER)
     page.paste(scene.resize((width, height), Image.Resampling.LANCZOS), (0, BAND))
@@ -90,7 +98,7 @@ def _titled(scene: Image.Image, title: str) -> Image.Image:
     while words.textlength(short, _font(size)) > width - 12:
         size, short = (size - 1, short) if size > 12 else (size, f"{short[:-2]}…")
     words.text((width / 2, 17), short, INK, _font(size), anchor="mm")
-    words.text((width / 2, 36), BELOW, GREY, _font(11), anchor="mm")
+    words.text((width / 2, 36), below, GREY, _font(11), anchor="mm")
     return page
 
 
