@@ -90,3 +90,14 @@ def test_of_several_states_on_a_cell_the_first_is_drawn_as_in_text():
     assert agent.picture().count("→") == 2
     shape = re.search(r"<path d=\"(M[^\"]+)\" fill=\"#fff\"", agent._repr_html_()).group(1)
     assert len(re.findall(r"M\d\.5 ", shape)) == 2
+
+
+def test_goals_on_grey_cells_of_a_notebook_have_the_colour_of_its_text():
+    nexts = np.array([[0, 1], [0, 2], [2, 2], [3, 3]])
+    cells = [[0, 0], [0, 1], [0, 2], [0, 3]]
+    world = ta.from_arrays(nexts, -0.1, [2, 3], goal_names=["hole", "far"], cells=cells, starts=[0])
+    page = ta.solve(world, {"far": ["far"]})["far"]._repr_html_()
+    edges = re.findall(r'fill="none" stroke="([^"]+)"', page)
+    assert edges == ["currentColor"]
+    rooms = ta.solve(ta.FourRooms(), ["top", "left"])["top"]._repr_html_()
+    assert re.findall(r'fill="none" stroke="([^"]+)"', rooms) == ["#fff"] * 2

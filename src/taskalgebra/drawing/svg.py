@@ -105,11 +105,12 @@ def _goals(task: Map, names: Sequence[str], cell: float) -> list[str]:
     crossed = np.zeros(len(task.goals), np.bool_) if task.crossed is None else task.crossed
     order = np.argsort(task.desired, kind="stable")  # of goals on one cell, a desired one
     at, r = task.goals - task.corner + 0.5, max(0.36, 3 / cell)
-    plain = np.isnan(task.values).all()
-    edge = "currentColor" if plain else "#fff"
+    plain = bool(np.isnan(task.values).all())
+    grey = set() if plain else set(map(tuple, task.unknown.tolist()))  # paper shines through
     parts = []
     for g in order.tolist():
         y, x = at[g].tolist()
+        edge = "currentColor" if plain or tuple(task.goals[g].tolist()) in grey else "#fff"
         shape = f"M{x} {y - r:.3g}l{r:.3g} {r:.3g} {-r:.3g} {r:.3g} {-r:.3g} {-r:.3g}z"
         look = f'fill="{ORANGE}" stroke="#000" stroke-width="{r / 5:.3g}"'
         if crossed[g]:
