@@ -71,3 +71,54 @@ def test_what_cannot_be_filmed_is_refused_in_words(tmp_path):
     with pytest.raises((TypeError, ValueError), match=r"no map|cannot be drawn"):
         flat["a"].film(tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_keeps_the_colours_of_goals_on_every_map_of_a_formula(tmp_path):
+    agent = ta.solve(ta.Office())["F(coffee & F office) & G !decoration"]
+    seen = frames(agent.film(tmp_path / "office.gif", episodes=1, start=0))
+    for frame in (seen[0], seen[-2]):  # on the way to the coffee, and then to the office
+        apart = np.abs(frame.astype(int) - (230, 159, 0)).max(axis=2)
+        assert (apart < 16).sum() > 20
+
+
+def test_a_film_of_many_steps_leaves_pictures_out_but_no_end(monkeypatch, tmp_path):
+    monkeypatch.setattr("taskalgebra.drawing.plots.film.MOST_PICTURES", 8)
+    agent = ta.solve(ta.from_text("......A"), {"a": ["A"]})["a"]
+    path = agent.film(tmp_path / "walk.gif", episodes=3, start=0)
+    with Image.open(path) as film:
+        times = [one.info["duration"] for one in ImageSequence.Iterator(film)]
+    assert len(times) < 16
+    assert sum(time >= 1200 for time in times) == 3
+
+
+def test_a_film_shows_in_red_who_fails_also_if_the_last_one_does_not(tmp_path):
+    world = ta.from_text("." * 12 + "A")
+    agent = ta.solve(world, {"a": ["A"]})["a"]
+    films = {
+        seed: agent.film(tmp_path / f"{seed}.gif", episodes=2, seed=seed, max_steps=6)
+        for seed in range(12)
+    }
+    ends = [[is_red(frame) for frame in frames(path)] for path in films.values()]
+    mixed = [found for found in ends if any(found) and not found[-1]]
+    assert mixed  # the first one fails, the second does not
+
+
+def test_a_film_says_how_its_agent_was_made(monkeypatch, tmp_path):
+    from taskalgebra.drawing.plots import film
+
+    said = []
+    monkeypatch.setattr(film, "write_frames", lambda title, shown, path, below: said.append(below))
+
+    def end(observation, info, env):
+        return {47: "end"}.get(observation)
+
+    skills = ta.solve(ta.explore(ta.wrap("CliffWalking-v1", goals=end, among=["end"])))
+    for agent in (skills["end"], skills["~~end"], skills["~~end"].improve()):
+        agent.film(tmp_path / "cliff.gif", episodes=1)
+    composed = "composed from base tasks, no further learning"
+    improved = "composed from base tasks, then improved"
+    assert said == ["a base task", composed, improved]
+
+
+def is_red(frame):
+    return bool((np.abs(frame.astype(int) - (255, 0, 0)).max(axis=2) < 40).sum() > 10)

@@ -12,6 +12,7 @@ from matplotlib import pyplot
 
 import taskalgebra as ta
 from taskalgebra.drawing.graphs import positions
+from taskalgebra.drawing.plots.figures import plot_loss, plot_returns
 
 spec = util.spec_from_file_location("scenes", Path(__file__).parent / "scenes.py")
 scenes = util.module_from_spec(spec)
@@ -100,6 +101,31 @@ def test_rows_of_a_composition_are_composed_of_the_rows_above_as_definition_4_sa
     assert labels == ["top", "left", "~left", "top & ~left"]
 
 
+def test_what_is_drawn_on_given_axes_stays_inside_of_them(agent):
+    figure, (axes, _) = pyplot.subplots(1, 2, figsize=(5, 2.5))
+    agent.evaluate(50, seed=0).plot(axes)
+    figure.canvas.draw()
+    legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert box.x0 <= legend.x0 and legend.x1 <= box.x1
+
+
+def test_names_of_goals_that_lie_near_each_other_are_smaller_on_a_small_map():
+    small = mpl.figure.Figure(figsize=(2.5, 2.0)).add_subplot()
+    sizes = [ta.Office().plot(axes).texts[0].get_fontsize() for axes in (None, small)]
+    assert sizes[1] < sizes[0]
+    maze = ta.from_text(["." * 60] * 40, {"A": (1, 1), "B": (30, 50)})
+    sizes = [maze.plot(axes).texts[-1].get_fontsize() for axes in (None, small)]
+    assert sizes[1] == sizes[0]
+
+
+def test_short_names_are_written_for_more_goals_than_long_ones():
+    assert [one.get_text() for one in ta.LetterWorld(seed=4).plot().texts][:3] == [
+        *("a 1", "a 2", "b 1")
+    ]
+    long = {f"a long name {i}": (0, i) for i in range(20)}
+    assert list(ta.from_text(["." * 20], long).plot().texts) == []
+
+
 def test_axes_that_are_given_are_drawn_on_and_returned_and_pyplot_knows_of_no_other(agent):
     office = scenes.office()[scenes.FORMULA]
     figure = mpl.figure.Figure()
@@ -182,6 +208,34 @@ def test_goals_may_be_chosen(agent):
     assert agent.plot_composition(goals=[2]).shape == (3, 2)
 
 
+def test_of_many_goals_a_composition_shows_those_that_its_rows_treat_differently():
+    agent = scenes.office()["coffee | mail"]
+    names = [axes.get_title() for axes in agent.plot_composition()[0, :-1]]
+    assert names == ["A", "B", "C", "D", "coffee 1", "mail"]
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_figures_of_panels_have_the_shape_of_the_map(flat):
+    cells = np.full((3, 9) if flat else (9, 3), ".")
+    cells[0, 0], cells[-1, -1] = "A", "B"
+    world = ta.from_text(["".join(row) for row in cells])
+    agent = ta.solve(world, {"a": ["A"], "b": ["B"]})["~(a | b)"]
+    width, height = agent.plot_composition()[0, 0].figure.get_size_inches()
+    assert (height < 6.0) if flat else (width < 6.0)
+    width, height = agent.plot_goals()[0].figure.get_size_inches()
+    assert (height < 2.5) if flat else (width < 3.5)
+
+
+def test_arrows_of_a_narrow_map_are_as_thick_as_those_of_a_square_one():
+    thick = []
+    for n_columns in (3, 12):
+        rows = ["A" + "." * (n_columns - 1), *["." * n_columns] * 11]
+        axes = ta.solve(ta.from_text(rows), {"a": ["A"]})["a"].plot()
+        quiver = next(one for one in axes.collections if hasattr(one, "U"))
+        thick.append(quiver.width * (n_columns + 2))  # cells: a share of the width of the map
+    assert thick[0] == pytest.approx(thick[1])
+
+
 def test_an_exact_evaluation_draws_its_mean_and_the_optimum():
     found = ta.solve(ta.FourRooms(), horizon=30)["top"].evaluate()
     axes = found.plot()
@@ -194,6 +248,32 @@ def test_the_bars_of_an_evaluation_count_its_episodes():
     found = scenes.slippery()["top"].evaluate(400, seed=1)
     bars = found.plot().patches
     assert sum(bar.get_height() for bar in bars) == pytest.approx(400)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bars_count_every_episode_whatever_the_rounding(seed):
+    returns = np.random.default_rng(seed).normal(size=100)
+    axes = plot_returns(returns, returns > 0, returns.mean(), 2.0, "", None)
+    assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(("mean", "optimum"), [(-1.0, 3.0), (1.9, 1.9), (0.0, -50.0)])
+def test_exact_figures_lie_inside_of_the_plot(mean, optimum):
+    low, high = plot_returns(np.empty(0), np.empty(0, bool), mean, optimum, "", None).get_xlim()
+    assert all(low + 0.1 < one < high - 0.1 for one in (mean, optimum))
+
+
+def test_a_certificate_without_a_loss_has_no_scale_of_losses(agent):
+    axes = agent.certificate().plot()
+    assert len(axes.figure.axes) == 1  # rounding errors were enlarged to a scale up to 1e-12
+    assert len(scenes.slippery()["top ^ left"].certificate().plot().figure.axes) == 2
+
+
+def test_starts_that_may_never_end_have_no_scale_of_losses():
+    axes = plot_loss(np.array([np.inf, np.inf]), None, "may never end", "loss", None)
+    assert list(axes.get_yticks()) == []
+    axes = plot_loss(np.array([np.inf, 0.5]), None, "may never end", "loss", None)
+    assert len(axes.get_yticks()) > 2
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])

@@ -100,7 +100,7 @@ class Map:
         """The map of a world, from values and actions of all its states, `[S]`."""
         if mdp.cells is None:
             raise ValueError("this world has no map to draw on")
-        live = np.flatnonzero(~mdp.is_goal)
+        live = on_cells(mdp)
         names = tuple(mdp.action_names[a] for a in actions[live])
         goals = mdp.cells[mdp.goals]
         return cls(title, mdp.cells[live], values[live], names, goals, desired, note)
@@ -113,13 +113,26 @@ class Map:
     @property
     def size(self) -> tuple[int, int]:
         """Rows and columns, with the surrounding wall."""
-        rows, columns = self.cells.max(axis=0) - self.corner + 2
+        far = np.maximum(self.cells.max(axis=0), self.goals.max(axis=0))
+        rows, columns = far - self.corner + 2
         return int(rows), int(columns)
 
     @property
     def corner(self) -> LongArray:
         """The cell at the top left, part of the surrounding wall."""
-        return np.asarray(self.cells.min(axis=0) - 1)
+        return np.asarray(np.minimum(self.cells.min(axis=0), self.goals.min(axis=0)) - 1)
+
+    @property
+    def unknown(self) -> LongArray:
+        """[N, 2], free cells without a value: no way leads from there, or an episode ends there."""
+        return np.concatenate((self.cells[~np.isfinite(self.values)], self._ends))
+
+    @property
+    def _ends(self) -> LongArray:
+        """[N, 2], cells of goals in which no other state is."""
+        columns = self.size[1]
+        numbers = [(at - self.corner) @ np.array([columns, 1]) for at in (self.goals, self.cells)]
+        return self.goals[~np.isin(*numbers)]
 
     @property
     def with_arrows(self) -> bool:
@@ -157,6 +170,15 @@ def layout(mdp: World) -> tuple[LongArray, LongArray]:
     drawn = drawn_last(mdp)
     states[tuple((mdp.cells[drawn] - corner).T)] = drawn
     return states, corner
+
+
+def on_cells(mdp: World) -> LongArray:
+    """The states that have values on a map: all but goals, and of several on one cell the first."""
+    assert mdp.cells is not None
+    live = np.flatnonzero(~mdp.is_goal)
+    at = mdp.cells[live] - mdp.cells.min(axis=0)
+    _, first = np.unique(at @ np.array([at[:, 1].max() + 1, 1]), return_index=True)
+    return live[np.sort(first)]
 
 
 def drawn_last(mdp: World) -> LongArray:

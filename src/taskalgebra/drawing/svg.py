@@ -56,8 +56,10 @@ def _ground(task: Map, rows: int, columns: int) -> str:
     """Values and walls as one small image; of a large map every so many cells are left out."""
     pixels = np.empty((rows, columns, 4), np.uint8)
     pixels[:] = _WALL
-    y, x = (task.cells - task.corner).T
-    pixels[y, x] = _FLOOR if np.isnan(task.values).all() else _UNKNOWN
+    floor = _FLOOR if np.isnan(task.values).all() else _UNKNOWN
+    for at in (task.goals, task.cells):
+        y, x = (at - task.corner).T
+        pixels[y, x] = floor
     known = np.isfinite(task.values)
     pixels[y[known], x[known], :3] = viridis(levels(task.values[known]))
     pixels[y[known], x[known], 3] = 255
@@ -103,11 +105,12 @@ def _goals(task: Map, names: Sequence[str], cell: float) -> list[str]:
     crossed = np.zeros(len(task.goals), np.bool_) if task.crossed is None else task.crossed
     order = np.argsort(task.desired, kind="stable")  # of goals on one cell, a desired one
     at, r = task.goals - task.corner + 0.5, max(0.36, 3 / cell)
-    plain = np.isnan(task.values).all()
-    edge = "currentColor" if plain else "#fff"
+    plain = bool(np.isnan(task.values).all())
+    grey = set() if plain else set(map(tuple, task.unknown.tolist()))  # paper shines through
     parts = []
     for g in order.tolist():
         y, x = at[g].tolist()
+        edge = "currentColor" if plain or tuple(task.goals[g].tolist()) in grey else "#fff"
         shape = f"M{x} {y - r:.3g}l{r:.3g} {r:.3g} {-r:.3g} {r:.3g} {-r:.3g} {-r:.3g}z"
         look = f'fill="{ORANGE}" stroke="#000" stroke-width="{r / 5:.3g}"'
         if crossed[g]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from taskalgebra.arrays import Array, BoolArray, Image, LongArray
 from taskalgebra.drawing import html
-from taskalgebra.drawing.board import DESIRED, Map, World
+from taskalgebra.drawing.board import DESIRED, Map, World, on_cells
 from taskalgebra.drawing.graphs import Graph
 from taskalgebra.drawing.svg import WIDTH, graph_svg, map_svg
 
@@ -26,7 +26,7 @@ MOST_TASKS = 8
 def blank(mdp: World, title: str, desired: BoolArray | None = None) -> Map:
     """The map of a world without a task, or with the goals that one desires."""
     assert mdp.cells is not None
-    live = np.flatnonzero(~mdp.is_goal)
+    live = on_cells(mdp)
     marked = np.zeros(mdp.goals.size, np.bool_) if desired is None else desired
     goals = mdp.cells[mdp.goals]
     return Map(title, mdp.cells[live], np.full(live.size, np.nan), (), goals, marked)

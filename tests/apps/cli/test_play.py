@@ -20,7 +20,11 @@ def test_a_page_is_written_and_replaced_only_by_force(tmp_path, run):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--force"], "--force is for --export"), (["--export", "/dev/null"], "is a file")],
+    [
+        (["--force"], "--force is for --export"),
+        (["--export", "/dev/null"], "is a file"),
+        (["--export", "/dev/null/page", "--port", "80"], "a page without a server has no port"),
+    ],
 )
 def test_what_cannot_be_exported_is_said(arguments, words, run):
     code, _, err = run("play", *arguments)

@@ -153,6 +153,17 @@ def agent_values(agent):
     return agent.v.round(10).tolist()
 
 
+def test_of_many_base_tasks_those_that_the_task_names_are_shown():
+    skills = ta.solve(ta.from_text("ABCDEFGHIJ"), {c.lower(): [c] for c in "ABCDEFGHIJ"})
+    page = ta.playground(skills, "j & ~c | h", open="no")
+    shown = json.loads(ask(page, f"/api/worlds/{query(page)['table']}")[2])
+    assert [task["name"] for task in shown["tasks"]] == ["a", "b", "c", "d", "h", "j"]
+    assert "Of your 10 base tasks 6 are shown." in shown["remark"]
+    assert answer(page, "j & ~c | h")["desired"] == ["H", "J"]
+    with pytest.raises(ValueError, match="names 7 base tasks, and the playground shows up to 6"):
+        ta.playground(skills, "a | b | c | d | e | f | g", open="no")
+
+
 def test_one_server_serves_all_and_nobody_finds_a_world_without_its_id():
     one, two = (ta.playground(lake(), open="no") for _ in range(2))
     assert urlsplit(one.address).netloc == urlsplit(two.address).netloc

@@ -62,6 +62,8 @@ def play(
     output = Output()
     if export is not None and world is not None:
         raise typer.BadParameter("--export writes all worlds; leave WORLD out")
+    if export is not None and port is not None:
+        raise typer.BadParameter("a page without a server has no port; leave --port out")
     if export is not None:
         _write(files.at(export), output, force=force)
         return OK

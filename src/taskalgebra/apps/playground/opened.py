@@ -42,7 +42,7 @@ def fragment(skills: ta.Skills, expression: str) -> str:
     document = _drawing(skills)
     if document is not None:
         return f"map={packed(document)}&task={task}"
-    table = _table(skills)
+    table = _table(skills, _shown_tasks(skills, expression))
     tables.add(table)
     return f"table={table.scene['id']}&task={task}"
 
@@ -153,13 +153,25 @@ def packed(document: WorldDocument) -> str:
     return urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
 
 
-def _table(skills: ta.Skills) -> Table:
-    """The table of some skills, with an id that nobody can guess."""
+def _shown_tasks(skills: ta.Skills, expression: str) -> dict[str, ta.Task]:
+    """As many base tasks as the page shows, those of the expression among them."""
     tasks = skills.tasks
-    kept = dict(list(tasks.items())[:MAX_TASKS])
+    named = [name for name in ta.parse(expression).names if name in tasks]
+    if len(named) > MAX_TASKS:
+        raise ValueError(
+            f"{expression} names {len(named)} base tasks, and the playground shows up to "
+            f"{MAX_TASKS}; give it a task over fewer of them"
+        )
+    kept = [*named, *(name for name in tasks if name not in named)][:MAX_TASKS]
+    return {name: task for name, task in tasks.items() if name in kept}
+
+
+def _table(skills: ta.Skills, kept: dict[str, ta.Task]) -> Table:
+    """The table of some skills and these base tasks, with an id that nobody can guess."""
+    n = len(skills.tasks)
     said = ["The values are those of your skills."]
-    if len(tasks) > MAX_TASKS:
-        said.append(f"Of your {len(tasks)} base tasks the first {MAX_TASKS} are shown.")
+    if len(kept) < n:
+        said.append(f"Of your {n} base tasks {len(kept)} are shown.")
     if skills.space.mdp.row_error:
         said.append("The world was estimated from samples.")
     name = f"own-{token_urlsafe(24)}"

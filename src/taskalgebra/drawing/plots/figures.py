@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -44,15 +45,17 @@ def plot_returns(
         axes.set_ylabel("episodes")
     else:
         axes.set_yticks([])
-        spread = max(abs(mean), abs(optimum) if np.isfinite(optimum) else 0.0, 1.0)
-        axes.set_xlim(mean - 0.5 * spread, mean + 0.5 * spread)
+        both = [mean, optimum] if np.isfinite(optimum) else [mean]
+        around = max(0.5, 0.2 * (max(both) - min(both)))
+        axes.set_xlim(min(both) - around, max(both) + around)
     ink = axes.xaxis.label.get_color()
     axes.axvline(mean, color=ink, lw=2, label=f"mean {mean:.3g}")
     if np.isfinite(optimum):
         axes.axvline(optimum, color=ink, lw=2, ls=(0, (2, 2)), label=f"optimum {optimum:.3g}")
     axes.set_xlabel("return of an episode")
     axes.set_title(fitted(title, 90), fontsize="medium")
-    axes.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    where: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
+    axes.legend(fontsize="small", frameon=False, **where)  # on given axes, where there is room
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
@@ -67,7 +70,7 @@ def _edges(returns: Array) -> Array:
     n = round((every[-1] - every[0]) / step) + 1
     if n <= MOST_BINS:
         return np.asarray(every[0] + step * (np.arange(n + 1) - 0.5))
-    return np.linspace(every[0], every[-1], MOST_BINS + 1)
+    return np.linspace(returns.min(), returns.max(), MOST_BINS + 1)
 
 
 def plot_loss(
@@ -87,7 +90,8 @@ def plot_loss(
     np.maximum.at(picture, tuple((cells - corner).T), lost)
     never = np.isposinf(picture)
     known = np.isfinite(picture)
-    most = max(float(picture[known].max(initial=0.0)), 1e-12)
+    largest = float(picture[known].max(initial=0.0))
+    most = 1.0 if _none(largest) else largest  # rounding errors have the colour of nothing
     shown = np.where(known, picture, np.where(never, most, np.nan))
     image = axes.imshow(shown, cmap=LOST, vmin=0.0, vmax=most, interpolation="nearest")
     axes.set_facecolor("#BBBBBB")
@@ -95,12 +99,18 @@ def plot_loss(
     y, x = np.nonzero(never)
     axes.plot(x, y, "x", ms=max(2.0, 0.4 * room(axes, columns, rows)), mec=RED, mew=1.5, ls="")
     axes.set_title(_wrapped(title, 46), fontsize="medium")
-    note = "× may never end" if never.any() else f"largest {_short(most)}"
+    note = "× may never end" if never.any() else f"largest {_short(largest)}"
     axes.set_xlabel(note, color=GREY, fontsize="small")
     figure = axes.get_figure()
     assert figure is not None
-    bar(figure, image, axes, words)
+    if not _none(largest):
+        bar(figure, image, axes, words)
     return axes
+
+
+def _none(value: float) -> bool:
+    """Whether a loss is one of rounding."""
+    return value <= 1e-12
 
 
 def _wrapped(words: str, width: int) -> str:
@@ -108,7 +118,7 @@ def _wrapped(words: str, width: int) -> str:
 
 
 def _short(value: float) -> str:
-    return "0" if value <= 1e-12 else f"{value:.2g}"
+    return "0" if _none(value) else f"{value:.2g}"
 
 
 def _sorted(lost: Array, title: str, words: str, ax: Axes | None) -> Axes:
@@ -120,7 +130,10 @@ def _sorted(lost: Array, title: str, words: str, ax: Axes | None) -> Axes:
         axes.axvspan(0, n, color=RED, alpha=0.5, label="may never end")
         axes.legend(fontsize="small", frameon=False)
     axes.set_xlim(0, max(lost.size, 1))
-    axes.set_ylim(0, max(1.05 * float(finite.max(initial=0.0)), 1e-9))
+    largest = float(finite.max(initial=0.0))
+    axes.set_ylim(0, 1.0 if _none(largest) else 1.05 * largest)
+    if not finite.size:
+        axes.set_yticks([])
     axes.set_xlabel("starts, from the worst to the best")
     axes.set_ylabel(words)
     axes.set_title(_wrapped(title, 60), fontsize="medium")

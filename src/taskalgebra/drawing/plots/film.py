@@ -26,7 +26,7 @@ STAY = 1200  # milliseconds, at the end of a walk on a map
 MOST_PICTURES = 1500  # of a film
 COLOURS = 255
 PAPER, INK, GREY = (250, 250, 250), (34, 34, 34), (119, 119, 119)
-BELOW = "composed from base tasks, no further learning"
+COMPOSED = "composed from base tasks, no further learning"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,31 +38,39 @@ class Walk:
     end: Image.Image | None  # in the goal, if one was reached
 
 
-def write(title: str, walks: Sequence[Walk], ends: Sequence[Image.Image], path: Path) -> Path:
+def write(
+    title: str,
+    walks: Sequence[Walk],
+    ends: Sequence[Image.Image],
+    path: Path,
+    below: str = COMPOSED,
+) -> Path:
     """Write the episodes one after the other, in a loop; `ends` show the colours of each goal."""
     shown = (part for walk in walks for part in _scenes(walk))
-    film = [(_titled(scene, title), duration) for scene, duration in shown]
+    film = [(_titled(scene, title, below), duration) for scene, duration in shown]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_gif(film, _palette(film[0][0], ends), path)
     return path
 
 
-def write_frames(title: str, episodes: Sequence[Sequence[Pixels]], path: Path) -> Path:
+def write_frames(
+    title: str, episodes: Sequence[Sequence[Pixels]], path: Path, below: str = COMPOSED
+) -> Path:
     """Write episodes as they were rendered, one image a step, one after the other, in a loop."""
     shown: list[tuple[Image.Image, int]] = []
     for frames in episodes:
         times = [LOOK, *[BETWEEN * MOVE] * (len(frames) - 2), SHOW][: len(frames)]
         shown += [(Image.fromarray(frame), time) for frame, time in zip(frames, times, strict=True)]
-    film = [(_titled(scene.convert("RGB"), title), time) for scene, time in _few(shown)]
+    film = [(_titled(scene.convert("RGB"), title, below), time) for scene, time in _few(shown)]
     ends = [Image.fromarray(frames[-1]).convert("RGB") for frames in episodes[:8]]
     write_gif(film, _palette(film[0][0], ends), path)
     return path
 
 
 def _few(shown: list[tuple[Image.Image, int]]) -> list[tuple[Image.Image, int]]:
-    """Every so many of very many pictures."""
+    """Every so many of very many pictures, and all ends."""
     step = -(-len(shown) // MOST_PICTURES)
-    return shown[::step]
+    return [one for k, one in enumerate(shown) if k % step == 0 or one[1] >= SHOW]
 
 
 def _scenes(walk: Walk) -> Iterator[tuple[Image.Image, int]]:
@@ -81,7 +89,7 @@ def between(here: NDArray[Any], there: NDArray[Any]) -> list[tuple[NDArray[Any],
     return [(here + (there - here) * k / BETWEEN, MOVE) for k in range(1, BETWEEN + 1)]
 
 
-def _titled(scene: Image.Image, title: str) -> Image.Image:
+def _titled(scene: Image.Image, title: str, below: str) -> Image.Image:
     width, height = (round(SIDE * side / max(scene.size)) for side in scene.size)
     page = Image.new("RGB", (width, BAND + height), PAPER)
     page.paste(scene.resize((width, height), Image.Resampling.LANCZOS), (0, BAND))
@@ -90,7 +98,7 @@ def _titled(scene: Image.Image, title: str) -> Image.Image:
     while words.textlength(short, _font(size)) > width - 12:
         size, short = (size - 1, short) if size > 12 else (size, f"{short[:-2]}…")
     words.text((width / 2, 17), short, INK, _font(size), anchor="mm")
-    words.text((width / 2, 36), BELOW, GREY, _font(11), anchor="mm")
+    words.text((width / 2, 36), below, GREY, _font(11), anchor="mm")
     return page
 
 
@@ -154,15 +162,17 @@ def map_film(task: Map, walks: Sequence[Walked], file: Path, figures: Mapping[in
     (left, _), (right, _) = shift.transform([(0, 0), (1, 0)])
     radius = max(2.0, 0.36 * abs(float(right - left)))
     shown: list[tuple[Image.Image, int]] = []
+    ends: dict[bool, Image.Image] = {}
     for path, success, stages in walks:
         at = [scenes[stage] for stage in stages or [first] * len(path)]
         places = shift.transform((path - task.corner)[:, ::-1]) * (1, -1) + (0, height)
         shown.append((_with_agent(at[0], places[0], radius), LOOK))
         for scene, here, there in zip(at, places, places[1:], strict=False):
             shown += [(_with_agent(scene, place, radius), t) for place, t in between(here, there)]
-        shown[-1] = (_with_agent(at[-1], places[-1], radius, "white" if success else "red"), STAY)
-    shown = _few(shown)
-    write_gif(shown, shown[-1][0].quantize(COLOURS), file)
+        ends[success] = _with_agent(at[-1], places[-1], radius, "white" if success else "red")
+        shown[-1] = (ends[success], STAY)
+    colours = _palette(shown[-1][0], [*scenes.values(), *ends.values()])
+    write_gif(_few(shown), colours, file)
     return file
 
 

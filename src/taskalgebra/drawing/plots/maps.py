@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
@@ -17,13 +18,15 @@ from taskalgebra.drawing.colours import ORANGE
 from taskalgebra.drawing.plots.paper import axes_of, bar, bare, fitted, room
 
 GREY, WALL, FLOOR = "#777777", "#3A3A3A", "#F3F2EE"
+UNKNOWN = "#8C8C8C"  # a free cell without a value
 MOVES = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
 ARROW: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "color": "white"}
 EDGE: Any = {"edgecolor": "black", "linewidth": 0.25}
 HEAD: Any = {"headwidth": 3.2, "headlength": 2.8, "headaxislength": 2.5}
 CELLS = 13  # across the Four Rooms, for which arrows have their usual size
 SIDE = 4.2  # inches
-MOST_NAMED = 16  # goals whose names are written on the map
+MOST_NAMED, MOST_WRITTEN = 16, 128  # goals with names on the map; of more, characters of them all
+LEAST_FONT = 3.5  # points
 
 
 def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
@@ -33,7 +36,7 @@ def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
     axes = axes_of(ax, (columns * side + 1.2 * colorbar, rows * side + 0.8))
     image = draw_map(axes, task, diamond=diamond_for(axes, task))
     axes.set_title(fitted(task.title, 46))
-    axes.set_xlabel(f"{task.signs}\n{task.note}".strip(), color=GREY, fontsize="small")
+    axes.set_xlabel(explained(task), color=GREY, fontsize="small")
     if colorbar and np.isfinite(task.values).any():
         figure = axes.get_figure()
         assert figure is not None
@@ -41,21 +44,39 @@ def plot_map(task: Map, ax: Axes | None, *, colorbar: bool = True) -> Axes:
     return axes
 
 
+def explained(task: Map) -> str:
+    """What signs and grey cells mean, and the note."""
+    grey = "" if np.isfinite(task.values).all() else "grey: no way from there"
+    return "\n".join(filter(None, ["   ".join(filter(None, [task.signs, grey])), task.note]))
+
+
 def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
     """The map of a world without values: walls, floor, and its goals with their names, `[G]`."""
     rows, columns = world.size
     side = SIDE / max(rows, columns)
     axes = axes_of(ax, (columns * side + 0.2, rows * side + 0.6))
-    y, x = (world.cells - world.corner).T
-    draw_values(axes, y, x, np.zeros(len(y)), Normalize(0, 1), ListedColormap([FLOOR]))
+    draw_floor(axes, world, np.concatenate((world.cells, world.goals)), FLOOR)
     cell = room(axes, columns, rows)
     if world.with_arrows:
         how: Any = {"color": "black", "alpha": 0.12, "lw": min(0.6, 0.06 * cell), "zorder": 1.5}
         axes.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **how)
         axes.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **how)
     draw_goals(axes, world, 0.5 * cell, other="#222222")
+    if len(names) <= MOST_NAMED or len("".join(names)) <= MOST_WRITTEN:
+        _write(axes, world, names, cell)
+    axes.set_title(fitted(world.title, 60))
+    return axes
+
+
+def _write(axes: Axes, world: Map, names: tuple[str, ...], cell: float) -> None:
+    """The names of goals, smaller where goals lie close together, on cells of so many points."""
+    columns = world.size[1]
+    font = min(
+        FontProperties(size="small" if len(names) < 8 else "x-small").get_size_in_points(),
+        max(LEAST_FONT, 0.36 * cell * _nearest(world.goals)),
+    )
     y, x = (world.goals - world.corner).T
-    for name, across, down in zip(names, x, y, strict=True) if len(names) <= MOST_NAMED else ():
+    for name, across, down in zip(names, x, y, strict=True):
         left, right = across < columns / 6, across > columns * 5 / 6
         axes.annotate(
             fitted(name, 24),
@@ -64,13 +85,17 @@ def plot_world(world: Map, names: tuple[str, ...], ax: Axes | None) -> Axes:
             textcoords="offset points",
             ha="left" if left else "right" if right else "center",
             va="top",
-            fontsize="small" if len(names) < 8 else "x-small",
+            fontsize=font,
             color="#222222",
             bbox={"boxstyle": "round,pad=0.15", "fc": FLOOR, "ec": "none", "alpha": 0.85},
             zorder=4,
         )
-    axes.set_title(fitted(world.title, 60))
-    return axes
+
+
+def _nearest(cells: NDArray[np.int64]) -> float:
+    """How far the two cells that are nearest to each other are apart; ∞ if there is only one."""
+    apart = np.linalg.norm(cells[:, None] - cells[None], axis=2)
+    return float(apart[apart > 0].min(initial=np.inf))
 
 
 def draw_map(
@@ -85,12 +110,15 @@ def draw_map(
     """Values, arrows and goals, drawn as diamonds of this size; returns the coloured image."""
     rows, columns = (task.cells - task.corner).T
     known = np.where(np.isfinite(task.values), task.values, np.nan)
-    image = draw_values(axes, rows, columns, known, norm or scale(known), cmap)
+    image = draw_values(axes, rows, columns, known, norm or scale(known), cmap, task.size)
+    if task.unknown.size:
+        draw_floor(axes, task, task.unknown, UNKNOWN).set_zorder(image.get_zorder() - 1)
     across = max(task.size)
     if arrows and task.with_arrows:
         moving = task.moving
         actions = np.array(task.actions)[moving]
-        draw_actions(axes, rows[moving], columns[moving], actions, size=CELLS / across)
+        drawn: Any = {"size": CELLS / across, "thick": CELLS / task.size[1]}
+        draw_actions(axes, rows[moving], columns[moving], actions, **drawn)
     draw_goals(axes, task, diamond * min(1.0, CELLS / across))
     return image
 
@@ -114,6 +142,13 @@ def draw_goals(axes: Axes, task: Map, size: float, *, other: str = "white") -> N
     bare(axes)
 
 
+def draw_floor(axes: Axes, task: Map, cells: NDArray[np.int64], colour: str) -> AxesImage:
+    """Cells in one colour, `[N, 2]`; the others are walls, or what is drawn there otherwise."""
+    y, x = (cells - task.corner).T
+    one = ListedColormap([colour])
+    return draw_values(axes, y, x, np.zeros(len(y)), Normalize(0, 1), one, task.size)
+
+
 def draw_values(
     axes: Axes,
     rows: NDArray[np.int64],
@@ -121,9 +156,10 @@ def draw_values(
     values: NDArray[np.float64],
     norm: Normalize,
     cmap: Any = None,
+    size: tuple[int, int] | None = None,
 ) -> AxesImage:
     """Colour the cells that have a value; the others, and a border, are walls."""
-    picture = np.full((rows.max() + 2, columns.max() + 2), np.nan)
+    picture = np.full(size or (rows.max() + 2, columns.max() + 2), np.nan)
     picture[rows, columns] = values
     axes.set_facecolor(WALL)
     colours = mpl.rcParams["image.cmap"] if cmap is None else cmap
@@ -139,13 +175,17 @@ def draw_actions(
     actions: NDArray[Any],
     *,
     size: float = 1.0,
+    thick: float | None = None,
 ) -> None:
-    """An arrow for a move, a dot for `stay`.  Wide maps need a smaller size."""
+    """An arrow for a move, a dot for `stay`.
+
+    Large maps need a smaller size; arrows are as thick as `thick`, a share of the map's width.
+    """
     moves = np.array([MOVES.get(str(action), (0, 0)) for action in actions]).reshape(-1, 2)
     moving = moves.any(axis=1)
     dx, dy = 0.78 * moves[moving].T
     x, y = columns[moving] - dx / 2, rows[moving] - dy / 2
-    axes.quiver(x, y, dx, dy, width=0.011 * size, **ARROW, **HEAD, **EDGE)
+    axes.quiver(x, y, dx, dy, width=0.011 * (thick or size), **ARROW, **HEAD, **EDGE)
     dot: Any = {"ms": 4.5 * size, "mfc": "white", "mec": "black", "mew": 0.6, "ls": ""}
     axes.plot(columns[~moving], rows[~moving], "o", **dot)
 
@@ -168,7 +208,7 @@ def large(
     if path is not None:
         draw_path(axes, task, path)
     axes.set_title(fitted(task.title, 46))
-    axes.set_xlabel(f"{task.signs}\n{task.note}".strip(), color=GREY, fontsize=9)
+    axes.set_xlabel(explained(task), color=GREY, fontsize=9)
     bar(figure, image, axes, "value")
     return figure
 

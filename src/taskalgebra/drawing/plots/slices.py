@@ -16,6 +16,7 @@ from taskalgebra.drawing.plots.paper import Panels, bar, figure_of, fitted
 
 SMALL = 1.75  # inches, the side of a panel
 MOST_IN_ROW = 8
+NARROW, FLAT = 0.6, 0.65  # of SMALL, the least width and height of a panel, for its words
 TREE = 0.32  # inches, for a level of the tree
 _SIGNS = {"not": "¬", "and": "∧", "or": "∨", "xor": "⊻"}
 
@@ -36,7 +37,9 @@ def plot_slices(
     """max_a Q̄(s, g, a), a panel for each goal, on one scale of values."""
     columns = min(len(slices), MOST_IN_ROW, -(-len(slices) // -(-len(slices) // MOST_IN_ROW)))
     lines = -(-len(slices) // columns)
-    page = figure_of(figure, (1.15 * SMALL * columns + 0.9, 1.3 * SMALL * lines + 0.6))
+    wide, high = _panel(slices[0])
+    size = (1.15 * wide * columns + 0.9, (high + 0.3 * SMALL) * lines + 0.6)
+    page = figure_of(figure, size)
     norm = scale(np.concatenate([each.values for each in slices]))
     grid = page.subplots(lines, columns, squeeze=False)
     image: Any = None
@@ -60,9 +63,13 @@ def plot_nodes(
     """
     depth = _depths(nodes)
     tree = max(0.6, TREE * (1 + max(depth)))
-    size = (tree + (1.1 * SMALL) * (1 + len(names)) + 0.9, 1.08 * SMALL * len(nodes) + 0.7)
+    wide, high = _panel(nodes[0].best)
+    size = (
+        tree + (1.1 * wide) * (1 + len(names)) + 0.9,
+        (high + 0.08 * SMALL) * len(nodes) + 0.7,
+    )
     page = figure_of(figure, size)
-    shares = [tree / SMALL, *[1.0] * len(names), 1.0]
+    shares = [tree / wide, *[1.0] * len(names), 1.0]
     grid = page.subplots(len(nodes), len(shares), squeeze=False, width_ratios=shares)
     known = [each.values for node in nodes for each in (*node.slices, node.best)]
     norm = scale(np.concatenate(known))
@@ -71,7 +78,7 @@ def plot_nodes(
         for axes, each in zip(row[1:-1], node.slices, strict=True):
             draw_map(axes, each, norm=norm, diamond=_diamond(each), arrows=False)
         image = draw_map(row[-1], node.best, norm=norm, diamond=_diamond(node.best))
-        row[1].set_ylabel(_words(node), fontsize="small")
+        row[1].set_ylabel(_words(node, round(26 * high / SMALL)), fontsize="small")
     for axes, name in zip(grid[0, 1:], [*names, "V(s) and actions"], strict=True):
         axes.set_title(fitted(name, 22), fontsize="medium")
     for axes in grid[:, 0]:
@@ -82,8 +89,15 @@ def plot_nodes(
     return np.asarray(grid[:, 1:])
 
 
-def _words(node: Node) -> str:
-    title = fitted(node.best.title, 26)
+def _panel(task: Map) -> tuple[float, float]:
+    """Width and height of a panel in inches: that of the map, whose longer side is `SMALL`."""
+    rows, columns = task.size
+    wide, high = min(1.0, columns / rows), min(1.0, rows / columns)
+    return SMALL * max(NARROW, wide), SMALL * max(FLAT, high)
+
+
+def _words(node: Node, most: int) -> str:
+    title = fitted(node.best.title, most)
     how = {"or": "maximum", "and": "minimum", "not": "reversed", "xor": "either, not both"}
     return f"{title}\n{how.get(node.kind, 'base task' if node.kind == 'name' else '')}".strip()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taskalgebra.arrays import Array, LongArray
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing import html, worlds
 from taskalgebra.drawing.board import Map
 from taskalgebra.drawing.terminal import picture, print_picture
@@ -138,7 +138,8 @@ class ShownAgent(BooleanElement):
 
         Args:
             figure: where to draw; by default in a new figure.
-            goals: which, by their names or numbers; by default the first 6.
+            goals: which, by their names or numbers; by default up to 6, those first that the
+                formula treats differently.
             seed: of the layout, in an open world.
 
         Returns:
@@ -150,8 +151,11 @@ class ShownAgent(BooleanElement):
         from taskalgebra.drawing.plots.slices import plot_nodes
 
         found = self._seen(seed)
-        chosen = _goals(self.task, goals, MOST_COLUMNS)
-        nodes = _nodes(self.expression, self.skills.family, found, chosen)
+        family, rows = self.skills.family, _rows(self.expression)
+        chosen = _telling([_wanted(row, family, found) for row in rows])
+        if goals is not None:
+            chosen = _goals(self.task, goals, MOST_COLUMNS)
+        nodes = _nodes(rows, family, found, chosen)
         return plot_nodes(nodes, [self.task.space.goal_names[g] for g in chosen], figure)
 
     def film(
@@ -251,10 +255,19 @@ def _slices(found: Seen, title: str, values: Array, chosen: Sequence[int]) -> tu
     return tuple(Map.of(mdp, title, values[:, g], none, every == g) for g in chosen)
 
 
-def _nodes(expression: Expression, family: Family, found: Seen, chosen: Sequence[int]) -> list[Any]:
-    """The subformulas as rows of a figure, operands first."""
-    from taskalgebra.drawing.plots.slices import Node
+def _telling(wanted: Sequence[BoolArray]) -> list[int]:
+    """Some goals, of those that the same rows want at least one, in their order."""
+    kinds: dict[bytes, int] = {}
+    of_goal = np.stack(wanted, axis=1)
+    for goal, kind in enumerate(of_goal):
+        kinds.setdefault(kind.tobytes(), goal)
+    first = list(kinds.values())
+    others = [goal for goal in range(len(of_goal)) if goal not in first]
+    return sorted([*first, *others][:MOST_COLUMNS])
 
+
+def _rows(expression: Expression) -> list[Expression]:
+    """The subformulas that are rows of a figure, operands first."""
     n = len(steps(expression))
     if n > MOST_ROWS:
         raise ValueError(
@@ -262,7 +275,15 @@ def _nodes(expression: Expression, family: Family, found: Seen, chosen: Sequence
             f"{MOST_ROWS}; a shorter formula of the same meaning may be found by "
             f"parse({str(expression)!r}).simplify(), and agent.plot_goals() draws the result alone"
         )
-    order = _subformulas(expression)
+    return _subformulas(expression)
+
+
+def _nodes(
+    order: Sequence[Expression], family: Family, found: Seen, chosen: Sequence[int]
+) -> list[Any]:
+    """The rows, and of which others each is made."""
+    from taskalgebra.drawing.plots.slices import Node
+
     place = {each: k for k, each in enumerate(order)}
     nodes = []
     for each in order:
@@ -284,11 +305,12 @@ def _best(found: Seen, family: Family, values: ExtendedQ) -> tuple[Array, LongAr
     return best, actions
 
 
-def _wanted(expression: Expression, family: Family, found: Seen) -> Any:
+def _wanted(expression: Expression, family: Family, found: Seen) -> BoolArray:
     """[G], the goals that a subformula wants."""
     tasks = {name: task.desired for name, task in family.tasks.items()}
     every = np.ones(found.mdp.n_goals, np.bool_)
-    return expression.evaluate(tasks, universal=every, empty=~every)
+    wanted: BoolArray = expression.evaluate(tasks, universal=every, empty=~every)
+    return wanted
 
 
 def _subformulas(expression: Expression) -> list[Expression]:

@@ -248,7 +248,7 @@ def film_of_agent(agent: Any, found: Seen | None, asked: Settings, start: int | 
             raise ValueError("a film begins in a given state only on a map, and there is none here")
         world = _world_of(env)
         shown = rendered(world, agent, task, lambda goal: goal != NO_GOAL, asked)
-        return film.write_frames(title, shown, asked.path)
+        return film.write_frames(title, shown, asked.path, how_made(agent))
     agent.reset()
     each = [_seen_again(agent, found, asked.seed + k) for k in range(asked.episodes)]
     ways = [
@@ -257,7 +257,7 @@ def film_of_agent(agent: Any, found: Seen | None, asked: Settings, start: int | 
     ]
     if found.layout is not None and found.layout.image is not None and env is not None:
         walks = [board_walk(env, one, way.states) for one, way in zip(each, ways, strict=True)]
-        return film.write(title, walks, board_ends(env, found), asked.path)
+        return film.write(title, walks, board_ends(env, found), asked.path, how_made(agent))
     cells = found.mdp.cells
     drawn = Map.of(found.mdp, title, found.values, found.actions, task.wanted)
     walked = [
@@ -265,6 +265,15 @@ def film_of_agent(agent: Any, found: Seen | None, asked: Settings, start: int | 
         for way in ways
     ]
     return film.map_film(drawn, walked, asked.path, {0: large(drawn)})
+
+
+def how_made(agent: Any) -> str:
+    """Where an agent comes from, in a line below the title of its film."""
+    from taskalgebra.drawing.plots.film import COMPOSED
+
+    if agent.improvement is not None:
+        return "composed from base tasks, then improved"
+    return "a base task" if agent.expression.kind == "name" else COMPOSED
 
 
 def _seen_again(agent: Any, found: Seen, seed: int) -> Seen:
@@ -309,7 +318,7 @@ def film_of_formula(agent: Any, asked: Settings, start: int | None) -> Path:
             return bool(automaton.accepting[u] or automaton.dead[u])
 
         shown = rendered(_world_of(agent.skills.env), agent, None, over, asked)
-        return film.write_frames(title, shown, asked.path)
+        return film.write_frames(title, shown, asked.path, how_made(agent))
     values, _ = agent.table()
     starts = space.mdp.starts if start is None else np.array([start])
     able = starts[np.isfinite(values[starts])]

@@ -120,3 +120,12 @@ def test_a_damaged_link_to_a_table_says_so(new_desk):
     desk = new_desk().open("#table=taxi&task=north&state=99999")
     desk.say("notice", "This link is damaged")
     desk.solved("top ^ left")
+
+
+def test_a_link_to_a_world_whose_program_has_ended_says_so(new_desk):
+    desk = new_desk()
+    gone = "status of 404"
+    desk.open("#table=own-gone&task=a")
+    desk.say("notice", "the world of a program that has ended")
+    desk.solved("top ^ left")
+    desk.troubles[:] = [trouble for trouble in desk.troubles if gone not in trouble]

@@ -21,7 +21,8 @@ export function doorInPage(exported) {
     const scene = scenes[path.split("/").at(-1)];
     if (path.startsWith("/api/worlds/") && scene) return found(scene);
     if (path.startsWith("/api/boxman/")) return found({ error: { message: GAME, field: "server" } });
-    return { ok: false, status: 404, answer: { error: { message: `there is nothing at '${path}'`, field: "server" } } };
+    const field = path.startsWith("/api/worlds/") ? "world.table" : "server";
+    return { ok: false, status: 404, answer: { error: { message: `there is nothing at '${path}'`, field } } };
   };
 }
 

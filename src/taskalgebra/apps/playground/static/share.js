@@ -13,6 +13,7 @@ import { checked, isFree } from "./world.js";
 export class ShareError extends Error {}
 
 const DAMAGED = "This link is damaged; this is the default world instead.";
+const GONE = "This link shows the world of a program that has ended; this is the default world instead.";
 
 const pack = (world) =>
   JSON.stringify([
@@ -87,7 +88,7 @@ export async function decode(hash, presets) {
   if (hash.length < 2) return null;
   try {
     const query = new URLSearchParams(hash.slice(1));
-    if (query.has("table")) return await readTable(query, presets);
+    if (query.has("table")) return await tableOf(query, presets);
     const agent = cellOf(query.get("agent"));
     const expression = query.get("task");
     if (expression === null) throw new ShareError(DAMAGED);
@@ -103,7 +104,16 @@ export async function decode(hash, presets) {
       : presets.find((one) => one.world && one.id === query.get("world"))?.world;
     if (!world || (agent && !isFree(world, agent))) throw new ShareError(DAMAGED);
     return { mode: "grid", world, expression, agent };
-  } catch {
-    throw new ShareError(DAMAGED);
+  } catch (error) {
+    throw error instanceof ShareError ? error : new ShareError(DAMAGED);
+  }
+}
+
+/** What a link to a table holds; worlds of `ta.playground` end with their program. */
+async function tableOf(query, presets) {
+  try {
+    return await readTable(query, presets);
+  } catch (error) {
+    throw new ShareError(error.field === "world.table" && query.get("table").startsWith("own-") ? GONE : DAMAGED);
   }
 }
