@@ -71,6 +71,26 @@ def far(goal, **options):
     )
 
 
+class Unseeded(Row):
+    """As environments were written long ago."""
+
+    def reset(self):
+        return super().reset()
+
+
+def breaks(reset=lambda *of: of, step=lambda *of: of):
+    """A row that returns other things than Gymnasium asks for."""
+
+    class Broken(Row):
+        def reset(self, **options):
+            return reset(*super().reset(**options))
+
+        def step(self, action):
+            return step(*super().step(action))
+
+    return row(Broken)
+
+
 def saved(save, restore=lambda env, at: None):
     return ta.explore(row(), save=save, restore=restore)
 
@@ -189,6 +209,26 @@ WRONG = {
     "few actions": (lambda: row(actions=["l"]), r"1 action names for 2 actions: l; name all, or"),
     "number of action": (lambda: row(actions=[0, 1]), "an action name must be a non-empty string"),
     "no action": (lambda: row(actions={"jump": 7}), r"'jump' is 7, which is not in Discrete\(2\)"),
+    # what reset and step return
+    "four things": (
+        lambda: breaks(step=lambda *of: of[:3] + of[4:]),
+        r"step\(\) of Broken returned 4 things, expected \(observation, reward, terminated, trunc",
+    ),
+    "no info": (lambda: breaks(step=lambda *of: (*of[:4], None)), "info = None, expected a dict"),
+    "a word for an end": (
+        lambda: breaks(step=lambda *of: (*of[:2], "no", *of[3:])),
+        "terminated = 'no', expected True or False",
+    ),
+    "a word for a reward": (
+        lambda: breaks(step=lambda *of: (of[0], "r", *of[2:])),
+        "paid 'r', expected a number",
+    ),
+    "no tuple": (
+        lambda: breaks(reset=lambda seen, info: seen),
+        r"reset\(\) of Broken returned one ndarray, expected \(observation, info\)",
+    ),
+    "no info at first": (lambda: breaks(reset=lambda seen, info: (seen, 3)), "info = 3, expected"),
+    "no seed": (lambda: row(Unseeded), r"does not take a seed, expected reset\(\*, seed=None"),
     # exploring
     "chance": (lambda: ta.explore(row(Chance)), "is not deterministic: .*samples=1000"),
     "seeds": (lambda: ta.explore(row(), seeds=5), r"seeds is 5, expected a list, such as \[5\]"),

@@ -29,6 +29,7 @@ from gymnasium.vector.utils import iterate
 from numpy.typing import ArrayLike, NDArray
 
 from taskalgebra.envs.by_chance import OF_ENVIRONMENT, cost_of_a_step, goals_found
+from taskalgebra.envs.contract import first_observation
 from taskalgebra.envs.labelled import Labelled, LabelledVector, Rules
 from taskalgebra.envs.labels import (
     Among,
@@ -114,10 +115,10 @@ def wrap(
     origin = Origin(env)
     one, hold = origin.one(), count(hold, "hold")
     try:
-        sample, _ = one.reset(seed=0)
+        hands = hands_of(one.action_space, actions)
+        sample = first_observation(one, hands.own)
         view = view_of(one.observation_space, observation, sample, one.unwrapped)
         view(sample, one.unwrapped)
-        hands = hands_of(one.action_space, actions)
         limit = _limit(one, max_episode_steps)
         if given is None:
             known = goals_among(goals_found(one, goals, hands.own, hold, limit), found=True)

@@ -216,7 +216,8 @@ class TaskSpace(ByContent):
         if not isinstance(self.world, FiniteMDP):
             raise TypeError(
                 "this task space belongs to an open world, known only by playing it; planning, "
-                "tables and pictures need a finite one"
+                "bounds, tables and pictures need a finite one: explore(world) makes one of an "
+                "environment that can be put back into its states"
             )
         return self.world
 

@@ -231,13 +231,17 @@ def _ends(ends: ArrayLike, n_goals: int) -> IntArray:
     return array.astype(np.int32)
 
 
+_STUCK = ", or make a goal of each state in which an episode may get stuck"
+
+
 def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntArray:
     if starts is None:
         found = np.flatnonzero(world.ending & ~world.is_goal).astype(np.int32)
         if not found.size:
-            surely = "" if world.deterministic else " with certainty"
+            surely, stuck = ("", "") if world.deterministic else (" with certainty", _STUCK)
             raise ValueError(
                 f"no goal can be reached{surely} from any state; check the dynamics and the goals"
+                f"{stuck}"
             )
         return found
     states = np.asarray(starts)
@@ -252,8 +256,9 @@ def _starts(starts: Sequence[int] | ArrayLike | None, world: FiniteMDP) -> IntAr
             raise ValueError(f"start {s} does not exist; states are 0 to {world.n_states - 1}")
         if world.is_goal[s]:
             raise ValueError(f"start {world.state_name(s)} is absorbing; start elsewhere")
+        path, stuck = ("path", "") if world.deterministic else ("certain path", _STUCK)
         raise ValueError(
-            f"no path from the start, {world.state_name(s)}, to any goal; "
-            f"open a way or choose another start"
+            f"no {path} from the start, {world.state_name(s)}, to any goal; "
+            f"open a way or choose another start{stuck}"
         )
     return states.astype(np.int32)

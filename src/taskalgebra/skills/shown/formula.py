@@ -66,7 +66,8 @@ class ShownFormula(BooleanElement):
         if not space.finite:
             raise TypeError(
                 f"agent.{what} needs the states of a finite world; this agent acts in an open one: "
-                f"use agent.act(observation) or agent.evaluate()"
+                f"use agent.act(observation) or agent.evaluate(), or explore(world, "
+                f"continuing=True), which makes a finite world where states can be restored"
             )
         return space
 
