@@ -335,7 +335,20 @@ def test_chances_that_no_small_number_divides_are_kept_nearly():
     assert (found[:3] > 0).all()
 
 
+def test_states_have_the_cells_that_are_given_and_copies_those_of_their_state():
+    cells = [divmod(s, 4) for s in range(16)]
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    world = from_gymnasium(env, cells=cells, continuing=True)
+    assert world.cells[:16].tolist() == [list(cell) for cell in cells]
+    assert world.cells[world.goals].tolist() == [list(cells[s]) for s in world.ends]
+
+
 REFUSED = {
+    "too few cells": (
+        Table([[[(1.0, 1, 0.0, True)]], [[(1.0, 1, 0.0, True)]]]),
+        {"cells": [[0, 0]]},
+        ["cells have shape (1, 2)", "2 states"],
+    ),
     "no table": (object(), {}, ["env.unwrapped.P", "from_arrays"]),
     "an empty table": (Table([]), {}, ["env.unwrapped.P", "from_arrays"]),
     "no end": (Table([[[(1.0, 0, 0.0, False)]]]), {}, ["never terminates", "terminal state"]),

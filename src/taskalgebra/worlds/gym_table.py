@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.validation import finite, numbers
@@ -41,6 +42,7 @@ def from_gymnasium(
     goal_names: Sequence[str] | None = None,
     action_names: Sequence[str] | None = None,
     step_cost: float = 0.0,
+    cells: ArrayLike | None = None,
     continuing: bool = False,
 ) -> FiniteMDP:
     """Make a world from an environment with a transition table `env.unwrapped.P`.
@@ -52,6 +54,7 @@ def from_gymnasium(
         action_names: a name for each action.
         step_cost: subtracted from every reward outside goals.  If steps cost nothing, as in
             FrozenLake, a small cost makes greedy policies hurry.
+        cells: `[S, 2]` row and column of each state of the environment, to draw a map.
         continuing: for tasks with time, which go on after goals: with the rows that the table has
             for its terminal states.  Where these rows stay where they are, nothing leads on.
     """
@@ -103,6 +106,14 @@ def from_gymnasium(
     step_reward = np.zeros((n_all, n_actions))
     np.add.at(step_reward, (state, action), p * on_the_way)
 
+    if cells is not None:
+        places = np.asarray(cells)
+        if places.shape != (n_states, 2):
+            raise ValueError(
+                f"cells have shape {places.shape}, expected a row and a column for each of "
+                f"{n_states} states"
+            )
+        cells = np.concatenate((places, places[terminal[copied]]))
     extra = np.arange(n_states * n_actions, n_all * n_actions)
     pair = np.concatenate((state * n_actions + action, extra))
     return from_rows(
@@ -116,6 +127,7 @@ def from_gymnasium(
         action_names=action_names,
         starts=starts,
         goal_reward=goal_reward,
+        cells=cells,
         ends=terminal,
         resumes=terminal if continuing else None,
         max_episode_steps=getattr(getattr(env, "spec", None), "max_episode_steps", None),
