@@ -463,3 +463,12 @@ def test_an_explored_world_is_played_to_its_limit():
     assert agent.play().mean_steps == 9
     with pytest.raises(ValueError, match="max_steps is 0"):
         agent.play(max_steps=0)
+
+
+def test_an_explored_world_prints_as_what_it_is():
+    def there(observation, info, env):
+        return "end" if observation == 47 else None
+
+    explored = ta.explore(ta.wrap("CliffWalking-v1", there, among=["end"]))
+    assert str(explored) == repr(explored)
+    assert str(explored).startswith("Explored(end) of <deterministic world")

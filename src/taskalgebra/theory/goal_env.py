@@ -95,6 +95,10 @@ class GoalEnv(Travels, ABC):
         """The kind, the tasks, and the world."""
         return f"{type(self).__name__}({listed(list(self.tasks))}) of {self.space.world!r}"
 
+    def __str__(self) -> str:
+        """Gymnasium's short form with the registered name, if there is one."""
+        return repr(self) if self.spec is None else f"<{type(self).__name__}<{self.spec.id}>>"
+
     @abstractmethod
     def vector(
         self, num_envs: int, *, task: Task, max_episode_steps: int | None = None
