@@ -183,7 +183,9 @@ def test_unknown_names_are_told_with_a_caret(skills):
         skills["tpo & left"]
 
 
-@pytest.mark.parametrize(("text", "at"), [("A", 0), ("A & top", 0), ("top | 'A'", 6), ("A & tpo", 0)])
+@pytest.mark.parametrize(
+    ("text", "at"), [("A", 0), ("A & top", 0), ("top | 'A'", 6), ("A & tpo", 0)]
+)
 def test_a_goal_in_a_boolean_expression_is_told_how_it_is_written(skills, text, at):
     with pytest.raises(ta.ExpressionError, match="unknown task 'A'; known: left, top") as told:
         skills[text]
