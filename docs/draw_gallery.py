@@ -43,7 +43,7 @@ def drawn(plot: Callable[[Any], Any], width: float = 5.6, height: float = 4.4) -
 def composition() -> bytes:
     """Every operator of an expression, on the slices of the extended values."""
     skills = ta.solve(ta.FourRooms(), ["top", "left"])
-    figure = Figure(figsize=(11, 6.4), layout="constrained")
+    figure = Figure(figsize=(7.7, 5.6), layout="constrained")
     skills["top ^ left"].plot_composition(figure)
     return saved(figure)
 
