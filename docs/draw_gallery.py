@@ -5,17 +5,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import matplotlib
 from matplotlib.figure import Figure
 
 import taskalgebra as ta
 from taskalgebra import files
 from taskalgebra.apps.cli import main
-from taskalgebra.envs import minigrid
 
 matplotlib.use("agg")
 IMAGES = Path(__file__).parent / "images" / "gallery"
 DPI = 100
+FETCH = "(red | ball) & ~key"
 GRID = [
     "S....#.....",
     ".##..#..L..",
@@ -43,7 +44,7 @@ def drawn(plot: Callable[[Any], Any], width: float = 5.6, height: float = 4.4) -
 def composition() -> bytes:
     """Every operator of an expression, on the slices of the extended values."""
     skills = ta.solve(ta.FourRooms(), ["top", "left"])
-    figure = Figure(figsize=(11, 6.4), layout="constrained")
+    figure = Figure(figsize=(7.7, 5.6), layout="constrained")
     skills["top ^ left"].plot_composition(figure)
     return saved(figure)
 
@@ -69,17 +70,26 @@ def letters() -> bytes:
 
 def maze() -> bytes:
     """A maze with four goals."""
-    world = ta.maze(61, 61, goals=["a", "b", "c", "d"], seed=3, loops=0.05)
-    return drawn(ta.solve(world, {"ab": ["a", "b"], "bc": ["b", "c"]})["ab ^ bc"].plot)
+    world = ta.maze(61, 61, goals=["A", "B", "C", "D"], seed=3, loops=0.05)
+    tasks = {"A_or_B": ["A", "B"], "B_or_C": ["B", "C"]}
+    return drawn(ta.solve(world, tasks)["A_or_B ^ B_or_C"].plot)
 
 
 def fetch() -> bytes:
-    """Layouts of MiniGrid, as it draws them."""
-    world = minigrid.world("MiniGrid-Fetch-8x8-N3-v0")
+    """Layouts of MiniGrid, as it draws them, and what the agent fetches there."""
+    agent = ta.load("minigrid-fetch")[FETCH]
+    env = gym.make("MiniGrid-Fetch-8x8-N3-v0", render_mode="rgb_array", highlight=False)
     figure = Figure(figsize=(8, 2.9), layout="constrained")
     for seed, ax in enumerate(figure.subplots(1, 3)):
-        world.plot(ax, seed=seed)
-        ax.set_title("")
+        seen, _ = env.reset(seed=seed)
+        ax.imshow(env.render())
+        ended = False
+        while not ended:
+            seen, _, terminated, truncated, _ = env.step(agent.act(seen, env))
+            ended = terminated or truncated
+        held = env.unwrapped.carrying
+        ax.set_title(f"fetched a {held.color} {held.type}" if held else "fetched nothing")
+        ax.set_axis_off()
     return saved(figure)
 
 

@@ -42,8 +42,8 @@ def draw_plots() -> None:
     slippery = ta.solve(ta.FourRooms(slip_probability=0.3), ["top", "left"])["top ^ left"]
     office = ta.solve(ta.Office())[FORMULA]
     save("agent", agent.plot())
-    save("goals", skills.plot_goals("top ^ left"))
-    save("composition", agent.plot_composition(), dpi=65)
+    save("goals", skills.plot_goals("top ^ left"), dpi=92)
+    save("composition", agent.plot_composition(), dpi=95)
     save("world", ta.Office().plot())
     save("pixels", ta.Boxman().plot(), dpi=55)
     save("formula", office.plot(state=1))

@@ -62,6 +62,22 @@ def test_no_figure_needs_an_internal_module(path):
             assert set(inner) <= {"taskalgebra.envs"}, inner
 
 
+def test_what_a_notebook_asks_to_try_works_after_its_cells(monkeypatch):
+    """Its names still mean what they did where they are asked for."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    notebook = nbformat.read(ROOT / "examples/four-rooms.ipynb", 4)
+    monkeypatch.setattr(pyplot, "show", lambda: None)
+    names: dict[str, object] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    pyplot.close("all")
+    tries = re.findall(r'`(skills\["[^`]*\])`', notebook.cells[-1].source)
+    assert tries
+    for code in tries:
+        eval(code, names)
+
+
 def test_links_hold_on_the_site():
     from notebooks import as_page, to_pages
 

@@ -4,8 +4,10 @@ They are copied into `docs/tutorials` before the site is built.  Links hold besi
 the site: those from a notebook into `docs/`, and those from a page to a notebook.
 """
 
+import os
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -14,6 +16,7 @@ from sphinx.util.typing import ExtensionMetadata
 DOCS = Path(__file__).parents[1]
 EXAMPLES = DOCS.parent / "examples"
 PAGES = DOCS / "tutorials"
+KERNELS = TemporaryDirectory(prefix="kernels-", ignore_cleanup_errors=True)
 TO_A_NOTEBOOK = re.compile(r"\]\((?:\.\./)+examples/([\w-]+\.ipynb)")
 
 
@@ -45,8 +48,18 @@ def lead(_app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = to_pages(source[0], page)
 
 
+def configure_kernels() -> None:
+    """Start kernels without a user's settings, and without a warning that they listen on TCP."""
+    profile = Path(KERNELS.name) / "profile_default"
+    profile.mkdir(exist_ok=True)
+    settings = "get_config().IPKernelApp.log_level = 'ERROR'\n"
+    (profile / "ipython_kernel_config.py").write_text(settings, "utf-8")
+    os.environ["IPYTHONDIR"] = KERNELS.name
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Add the pages."""
+    configure_kernels()
     app.connect("config-inited", copy_notebooks)
     app.connect("source-read", lead)
     return {"parallel_read_safe": True}

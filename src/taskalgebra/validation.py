@@ -137,6 +137,15 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things for a message.
+
+    >>> counted(1, "goal"), counted(2, "goal")
+    ('1 goal', '2 goals')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def closest(name: str, names: Sequence[str]) -> str:
     """A suggestion for a misspelt name, or nothing; the search is slow for long names or lists."""
     if len(name) > 72 or len(names) > 1000:

@@ -97,8 +97,60 @@ def test_rows_of_a_composition_are_composed_of_the_rows_above_as_definition_4_sa
         assert np.allclose(picked[2], bounds[0][:, goal] + bounds[1][:, goal] - picked[1])
         assert np.allclose(picked[3], np.minimum(picked[0], picked[2]))
     assert np.allclose(shown_values(panels[-1, -1])[rows, columns], agent.v[live])
-    labels = [row[0].get_ylabel().split("\n")[0] for row in panels]
-    assert labels == ["top", "left", "~left", "top & ~left"]
+    assert [row[0].texts[0].get_text() for row in panels] == [
+        "1   top:  base task",
+        "2   left:  base task",
+        "3   ~left:  2, turned round",
+        "4   top & ~left:  the minimum of 1 and 3",
+    ]
+    how = scenes.rooms()["(top ^ left) | true"].plot_composition()[2:, 0]
+    assert [axes.texts[0].get_text().partition(":  ")[2] for axes in how] == [
+        *("1 or 2, not both", "", "the maximum of 3 and 4")
+    ]
+
+
+def marked(axes):
+    """Where a panel has filled diamonds, diamonds, and rings: goals as (row, column)."""
+    found = {"filled": set(), "diamonds": set(), "rings": set()}
+    for line in axes.lines:
+        places = {(round(y), round(x)) for x, y in line.get_xydata()}
+        if line.get_marker() == "o":
+            found["rings"] |= places
+        else:
+            found["diamonds"] |= places
+            if line.get_markerfacecolor() != "none":
+                found["filled"] |= places
+    return found
+
+
+def test_slices_mark_wanted_goals_and_ring_the_goal_that_they_are_about(agent):
+    mdp = agent.task.space.mdp
+    at = [tuple(cell) for cell in mdp.cells[mdp.goals].tolist()]
+    wanted = {cell for cell, one in zip(at, agent.task.wanted, strict=True) if one}
+    assert 0 < len(wanted) < len(at)
+    for panels in (agent.plot_goals(), agent.plot_composition()[-1, :-1]):
+        for goal, axes in enumerate(panels):
+            assert marked(axes) == {"filled": wanted, "diamonds": set(at), "rings": {at[goal]}}
+    last = agent.plot_composition()[0, -1]
+    top = {cell for cell, name in zip(at, mdp.goal_names, strict=True) if "top" in name}
+    assert marked(last)["filled"] == top
+    (axes,) = agent.plot_goals(goals=[2])
+    assert marked(axes)["rings"] == {at[2]}
+    assert len(agent.plot_goals(goals=[2, 0, "bottom_left"])) == 2
+
+
+@pytest.mark.parametrize("text", ["top ^ left", "coffee | mail"])
+def test_figures_of_panels_are_no_wider_than_a_page_and_their_words_fit(text):
+    agent = (scenes.rooms() if "top" in text else scenes.office())[text]
+    for panels in (agent.plot_composition(), agent.plot_goals()):
+        figure = np.ravel(panels)[0].figure
+        figure.canvas.draw()
+        assert figure.get_size_inches()[0] <= 8.0
+        for axes in figure.axes:
+            for words in (axes.title, *axes.texts):
+                box = words.get_window_extent()
+                assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+                assert words.get_text().strip() == "" or words.get_fontsize() >= 8
 
 
 def test_what_is_drawn_on_given_axes_stays_inside_of_them(agent):

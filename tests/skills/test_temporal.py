@@ -183,6 +183,26 @@ def test_unknown_names_are_told_with_a_caret(skills):
         skills["tpo & left"]
 
 
+@pytest.mark.parametrize(
+    ("text", "at"), [("A", 0), ("A & top", 0), ("top | 'A'", 6), ("A & tpo", 0)]
+)
+def test_a_goal_in_a_boolean_expression_is_told_how_it_is_written(skills, text, at):
+    with pytest.raises(ta.ExpressionError, match="unknown task 'A'; known: left, top") as told:
+        skills[text]
+    assert told.value.position == at
+    assert told.value.reason.endswith(f". This is a goal: write F {text[at:].split()[0]}.")
+    assert "Did you mean" not in told.value.reason
+
+
+def test_a_goal_that_is_spelt_like_a_task_is_told_to_be_a_goal():
+    skills = ta.solve(ta.FourRooms(), ["left"])
+    with pytest.raises(ta.ExpressionError, match=r"known: left\. This is a goal: write F top_left"):
+        skills["top_left"]
+    with pytest.raises(ta.ExpressionError, match=r"unknown task 'top'; known: left\.") as told:
+        skills["top"]  # a task of the environment, not one of these skills
+    assert "a goal" not in str(told.value)
+
+
 def test_a_plain_expression_keeps_its_meaning(skills):
     assert isinstance(skills["top & left"], ta.Agent)
     assert isinstance(skills["F (top & left)"], ta.TemporalAgent)

@@ -197,7 +197,7 @@ def test_a_deterministic_world_holds_what_was_given():
     assert world.starts.tolist() == [0, 1]
     assert [world.state_name(s) for s in range(3)] == ["cell (0, 0)", "cell (0, 1)", "goal 'home'"]
     assert "deterministic" in repr(world)
-    assert "3 states, 1 goals, 2 actions" in repr(world)
+    assert "3 states, 1 goal, 2 actions" in repr(world)
 
 
 def test_names_are_made_up_when_none_are_given():

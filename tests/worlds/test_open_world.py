@@ -23,7 +23,7 @@ from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.theory.values import Composed, ExtendedQ, GoalSetQ, ValueBounds
 from taskalgebra.worlds.grid import from_text
-from taskalgebra.worlds.open_world import OpenWorld
+from taskalgebra.worlds.open_world import CONTINUOUS, OpenWorld
 
 GRID = from_text("A..#B\n.....\nC.#.D", step_reward=-0.125)
 OPEN = OpenWorld(GRID.goal_names, GRID.action_names)
@@ -117,6 +117,8 @@ def test_an_open_world_is_its_names():
     world = OpenWorld(("square", "circle"), ("up", "down", "stay"))
     assert (world.n_goals, world.n_actions) == (2, 3)
     assert repr(world) == "<open world: 2 goals, 3 actions>"
+    assert repr(OpenWorld(["home"], ["wait"])) == "<open world: 1 goal, 1 action>"
+    assert repr(OpenWorld(["home"], CONTINUOUS)) == "<open world: 1 goal, continuous actions>"
     assert world == OpenWorld(["square", "circle"], ["up", "down", "stay"])
     assert hash(world) == hash(OpenWorld(["square", "circle"], ["up", "down", "stay"]))
     assert world != OpenWorld(("circle", "square"), ("up", "down", "stay"))

@@ -30,11 +30,10 @@ from numpy.typing import ArrayLike
 from taskalgebra.arrays import BoolArray
 from taskalgebra.envs.copies import Episodes
 from taskalgebra.envs.of_vector import mode_of, resettable
-from taskalgebra.envs.translation import CONTINUOUS
 from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv, goals_reached
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, unique_names
-from taskalgebra.worlds.open_world import OpenWorld
+from taskalgebra.worlds.open_world import CONTINUOUS, OpenWorld
 
 Copies = VectorEnv[Any, Any, Any]
 

@@ -18,12 +18,11 @@ import numpy as np
 from gymnasium import spaces
 
 from taskalgebra.validation import closest, listed, unique_names
+from taskalgebra.worlds.open_world import CONTINUOUS
 
 Look = Callable[[Any, Any], Any]
 """`look(observation, env)`: an array, from the environment's own observation; env is unwrapped."""
 MOST_ACTIONS = 1_000
-CONTINUOUS: tuple[str, ...] = ("continuous",)
-"""The one name of actions that are not numbered."""
 GIVEN_BY_TASKS = "desired_goal"
 """The part of an observation that tells an agent its goal, in environments for one goal."""
 

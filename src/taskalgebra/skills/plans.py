@@ -20,7 +20,7 @@ from taskalgebra.evaluation.temporal import arrivals
 from taskalgebra.logic.automaton import automaton
 from taskalgebra.logic.expression import Expression
 from taskalgebra.logic.formulas import parse
-from taskalgebra.logic.text import ExpressionError
+from taskalgebra.logic.text import ExpressionError, known_names, token_end
 from taskalgebra.planning.exact import plan
 from taskalgebra.planning.feasible import never
 from taskalgebra.planning.layouts import LayoutPolicy, Standing
@@ -49,18 +49,36 @@ SURVEYED = 8
 """Copies of an open world that are played to see what goals look like."""
 
 
-def parsed(text: str, tasks: Collection[str], goals: Collection[str]) -> Expression:
-    """A formula over base tasks; over time it may name goals too.
+def parsed(
+    text: str, tasks: Collection[str], goals: Collection[str], others: Collection[str] = ()
+) -> Expression:
+    """A formula over base tasks; over time it may name goals too, and other tasks.
 
     Raises:
         ExpressionError: the text is not a formula, or names something else.
     """
     try:
         return parse(text, tasks)
-    except ExpressionError:
+    except ExpressionError as error:
         if not parse(text).temporal:  # the first mistake is told as it is
-            raise
-    return parse(text, tasks, goals)
+            raise _naming_goal(error, tasks, goals) from None
+    return parse(text, tasks, [*others, *goals])
+
+
+def _naming_goal(
+    error: ExpressionError, tasks: Collection[str], goals: Collection[str]
+) -> ExpressionError:
+    """The same error, or, where a name that is not known is that of a goal, how to write it."""
+    text, start = error.text, error.position
+    try:
+        parse(text, tasks, goals)
+    except ExpressionError as second:
+        if second.position == start:
+            return error
+    written = text[start : token_end(text, start)]
+    (name,) = parse(written).names
+    reason = f"unknown task {name!r}; known: {known_names(tasks) or 'no tasks'}"
+    return ExpressionError(f"{reason}. This is a goal: write F {written}.", text, start)
 
 
 @final

@@ -315,7 +315,7 @@ class Skills(ShownSkills, ByContent, Mapping[str, Agent | TemporalAgent]):
         if isinstance(key, Task):
             return expression_of(key, self._tasks, in_short if self.can_negate else as_sum)
         if isinstance(key, str):
-            return parsed(key, self._tasks, [*self._named, *self.space.goal_names])
+            return parsed(key, self._tasks, self.space.goal_names, self._named)
         if isinstance(key, Expression):
             return key
         raise TypeError(f"expected an expression or a Task, got {key!r}")

@@ -169,10 +169,12 @@ def compared(
                 one = family.policy(GoalSetQ(np.arange(len(names)) == goal, family.bounds))
                 other = by(one)
                 if other.returns.mean() > (own if best is None else best).returns.mean():
-                    best, name, winner = other, f"going for {names[goal]!r} alone", one
+                    best, name, winner = other, f"always going to {names[goal]!r}", one
             if wanted.size > 1 and best is None:
-                n = min(wanted.size, MOST_COMPARED)
-                name = f"an agent that goes for one of {n} goals alone"
+                which = "wanted goal"
+                if wanted.size > MOST_COMPARED:
+                    which = f"one of {MOST_COMPARED} wanted goals"
+                name = f"the best agent that always goes to the same {which}"
             if best is not None:  # it was chosen on these episodes, so others judge it
                 seed += episodes
                 own, best = by(policy), by(winner)

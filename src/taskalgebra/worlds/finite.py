@@ -23,7 +23,7 @@ from taskalgebra.arrays import Array, BoolArray, IntArray, LongArray
 from taskalgebra.content import ByContent
 from taskalgebra.drawing import html, worlds
 from taskalgebra.limits import MOST_OUTCOMES
-from taskalgebra.validation import goal_index
+from taskalgebra.validation import counted, goal_index
 from taskalgebra.worlds import graph
 from taskalgebra.worlds.graph import Predecessors
 
@@ -208,8 +208,8 @@ class FiniteMDP(ByContent):
     @property
     def _in_words(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
-        sizes = f"{self.n_states} states, {self.n_goals} goals, {self.n_actions} actions"
-        return f"{kind} world: {sizes}"
+        sizes = ((self.n_states, "state"), (self.n_goals, "goal"), (self.n_actions, "action"))
+        return f"{kind} world: {', '.join(counted(*size) for size in sizes)}"
 
     def __repr__(self) -> str:
         """Sizes only: the arrays are long."""

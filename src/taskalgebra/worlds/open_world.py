@@ -17,7 +17,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 from taskalgebra.drawing import html
-from taskalgebra.validation import goal_index, unique_names
+from taskalgebra.validation import counted, goal_index, unique_names
+
+CONTINUOUS: tuple[str, ...] = ("continuous",)
+"""The one name of actions that are not numbered."""
 
 
 class Goal(NamedTuple):
@@ -70,7 +73,10 @@ class OpenWorld:
 
     def __repr__(self) -> str:
         """Sizes only, as of finite worlds."""
-        return f"<open world: {self.n_goals} goals, {self.n_actions} actions>"
+        actions = counted(self.n_actions, "action")
+        if self.action_names == CONTINUOUS:
+            actions = "continuous actions"
+        return f"<open world: {counted(self.n_goals, 'goal')}, {actions}>"
 
 
 def _names(given: object, what: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import pytest
 
 from boxman_skills import write_untrained
 from taskalgebra.apps import cli
+from taskalgebra.apps.cli.claims import TOY
 from taskalgebra.apps.cli.output import Output
 from taskalgebra.apps.cli.reproduce import reporter
 from taskalgebra.paper import reproduce
@@ -137,6 +138,7 @@ def test_a_figure_of_finished_results_is_drawn_and_its_claims_are_printed(reprod
     assert "does not hold  Fig. 4" in said.out
     assert "of 1 claims, 0 hold, 0 hold in part, 1 does not hold" in said.out
     assert "figure_4_extended_values.png" in said.out
+    assert said.out.splitlines()[-1] == TOY
 
 
 def test_a_damaged_result_is_reported_with_a_remedy(reproduced, capsys):

@@ -24,6 +24,9 @@ def test_a_part_runs_at_toy_size_and_is_kept(tmp_path, document, run, monkeypatc
     assert again["kept"] and again["claims"] == part["claims"]
     code, out, _ = run(*(each for each in arguments if each != "--quiet"))
     assert code == 0 and "of 3 claims" in out and "at toy size" in out
+    assert (
+        out.splitlines()[-1] == "This was at toy size: verdicts need the full run, without --quick."
+    )
     with pytest.raises(TypeError):  # a toy does not stand for the whole
         list(report.run(["noise"], tmp_path))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
 WIDTH = 96
+TOY = "This was at toy size: verdicts need the full run, without --quick."
 
 
 def counted(claims: Sequence[Claim]) -> str:

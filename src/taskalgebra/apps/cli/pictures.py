@@ -113,7 +113,7 @@ def map_of(solution: Solution, note: str = "") -> Map:
         solution.values,
         solution.actions,
         solution.desired,
-        note or f"mean return {earned:.4f}, optimum {best:.4f}",
+        note or f"mean return over all starts {earned:.4f}, optimum {best:.4f}",
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskalgebra import files
-from taskalgebra.apps.cli.claims import counted, print_claim
+from taskalgebra.apps.cli.claims import TOY, counted, print_claim
 from taskalgebra.apps.cli.commands import Failure, Json, Quiet
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
@@ -224,6 +224,8 @@ def _print(outcome: Outcome, options: Options, output: Output) -> None:
             output.line(str(path))
     if outcome.report is not None:
         output.line(f"The report: {outcome.report}")
+    if options.quick:
+        output.line(TOY)
 
 
 def _document(what: str, outcome: Outcome, options: Options) -> dict[str, object]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskalgebra.apps.cli.claims import counted, print_claim
+from taskalgebra.apps.cli.claims import TOY, counted, print_claim
 from taskalgebra.apps.cli.commands import Failure
 from taskalgebra.apps.cli.exit_codes import OK
 from taskalgebra.apps.cli.output import Output
@@ -55,6 +55,8 @@ def reproduce_trust(
     path = out / "results" / TRUST / PAGE
     claims = [claim for shown in found for claim in shown.claims]
     output.line(f"{TRUST}: {counted(claims)}; tables in {path}")
+    if quick:
+        output.line(TOY)
     output.figures(
         {
             "parts": [

@@ -142,6 +142,14 @@ def draw_goals(axes: Axes, task: Map, size: float, *, other: str = "white") -> N
     bare(axes)
 
 
+def draw_ring(axes: Axes, task: Map, goal: int, size: float) -> None:
+    """A ring around one goal, whose diamond was drawn with this size; seen on light and dark."""
+    y, x = task.goals[goal] - task.corner
+    around = 2.1 * size * min(1.0, CELLS / max(task.size))
+    for width, edge in ((2.6, "black"), (1.2, "white")):
+        axes.plot([x], [y], "o", ms=around, mfc="none", mec=edge, mew=width, ls="", zorder=6)
+
+
 def draw_floor(axes: Axes, task: Map, cells: NDArray[np.int64], colour: str) -> AxesImage:
     """Cells in one colour, `[N, 2]`; the others are walls, or what is drawn there otherwise."""
     y, x = (cells - task.corner).T

@@ -105,6 +105,8 @@ class ShownAgent(BooleanElement):
     ) -> Panels:
         """Draw the slices of the extended values: a map of max_a Q̄(s, g, a) for each goal g.
 
+        ◆ is a goal that the task wants, ◇ any other, and the goal g of a map has a ring.
+
         Args:
             figure: where to draw; by default in a new figure.
             goals: which, by their names or numbers; by default the first 16.
@@ -120,9 +122,10 @@ class ShownAgent(BooleanElement):
 
         found = self._seen(seed)
         chosen = _goals(self.task, goals, MOST_PANELS)
-        maps = _slices(found, str(self.expression), found.slices(self.values), chosen)
-        names = [self.task.space.goal_names[g] for g in chosen]
-        return plot_slices(maps, names, f"{self.expression}: {_counted(self.task, chosen)}", figure)
+        by_goal, wanted = found.slices(self.values), self.task.wanted
+        maps = _slices(found, str(self.expression), by_goal, wanted, chosen)
+        title = f"{self.expression}: {_counted(self.task, chosen)}"
+        return plot_slices(maps, _names(self.task, chosen), title, figure)
 
     def plot_composition(
         self,
@@ -133,8 +136,8 @@ class ShownAgent(BooleanElement):
     ) -> Panels:
         """Draw how the values are composed: a row for each base task and for each operator.
 
-        Every row shows its slices max_a Q̄(s, g, a), goal by goal, and at its end V and actions.  A
-        tree at the left says of which rows a row is made.
+        Every row shows its slices max_a Q̄(s, g, a), goal by goal, and at its end V and actions.
+        Above it stands of which other rows it is made.
 
         Args:
             figure: where to draw; by default in a new figure.
@@ -156,7 +159,7 @@ class ShownAgent(BooleanElement):
         if goals is not None:
             chosen = _goals(self.task, goals, MOST_COLUMNS)
         nodes = _nodes(rows, family, found, chosen)
-        return plot_nodes(nodes, [self.task.space.goal_names[g] for g in chosen], figure)
+        return plot_nodes(nodes, _names(self.task, chosen), figure)
 
     def film(
         self,
@@ -231,7 +234,7 @@ def _goals(task: Task, given: Sequence[str | int] | None, most: int) -> list[int
             f"{len(chosen)} goals are too many for one figure, at most {4 * MOST_PANELS}; draw "
             f"some of them at a time"
         )
-    return [task.space.world.goal_index(goal) for goal in chosen]
+    return list(dict.fromkeys(task.space.world.goal_index(goal) for goal in chosen))
 
 
 def _counted(task: Task, chosen: Sequence[int]) -> str:
@@ -242,8 +245,14 @@ def _counted(task: Task, chosen: Sequence[int]) -> str:
     return f"V̄(s, g) for {len(chosen)} of {n} goals"
 
 
-def _slices(found: Seen, title: str, values: Array, chosen: Sequence[int]) -> tuple[Map, ...]:
-    """A map for each goal, on which it is the one that is marked as desired."""
+def _names(task: Task, chosen: Sequence[int]) -> dict[int, str]:
+    return {goal: task.space.goal_names[goal] for goal in chosen}
+
+
+def _slices(
+    found: Seen, title: str, values: Array, wanted: BoolArray, chosen: Sequence[int]
+) -> tuple[Map, ...]:
+    """A map of the values for each goal."""
     mdp = found.mdp
     if mdp.cells is None:
         raise ValueError(
@@ -251,8 +260,7 @@ def _slices(found: Seen, title: str, values: Array, chosen: Sequence[int]) -> tu
             "as a graph, and from_arrays(..., cells=...) takes the cells of a map"
         )
     none = np.zeros(mdp.n_states, np.int64)
-    every = np.arange(mdp.n_goals)
-    return tuple(Map.of(mdp, title, values[:, g], none, every == g) for g in chosen)
+    return tuple(Map.of(mdp, title, values[:, g], none, wanted) for g in chosen)
 
 
 def _telling(wanted: Sequence[BoolArray]) -> list[int]:
@@ -289,8 +297,8 @@ def _nodes(
     for each in order:
         values = compose_values(each, family.named, family.bounds)
         by_goal, best, actions = found.slices(values), *_best(found, family, values)
-        row = _slices(found, str(each), by_goal, chosen)
         wanted = _wanted(each, family, found)
+        row = _slices(found, str(each), by_goal, wanted, chosen)
         last = Map.of(found.mdp, str(each), best, actions, wanted)
         nodes.append(Node(each.kind, tuple(place[one] for one in each.operands), last, row))
     return nodes
