@@ -288,6 +288,23 @@ def test_arrows_of_a_narrow_map_are_as_thick_as_those_of_a_square_one():
     assert thick[0] == pytest.approx(thick[1])
 
 
+def test_actions_that_are_no_moves_are_letters_and_only_to_stay_is_a_dot():
+    n = 9
+    after = np.tile(np.arange(n)[:, None], (1, 4))
+    after[:, 1] = np.minimum(np.arange(n) + 1, n - 1)
+    after[5, 2], after[5, 3] = 8, 0
+    actions, cells = ["stay", "right", "jump", "up"], [(0, i) for i in range(n)]
+    world = ta.from_arrays(
+        after, -0.1, [0, 8], goal_names=["a", "b"], action_names=actions, cells=cells
+    )
+    agent = ta.solve(world, {"b": ["b"]})["b"]
+    axes = agent.plot()
+    assert [one.get_text() for one in axes.texts] == ["J"]
+    assert axes.texts[0].get_position() == (6, 1)  # a wall surrounds the map
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert not any(line.get_xdata().size for line in dots)
+
+
 def test_an_exact_evaluation_draws_its_mean_and_the_optimum():
     found = ta.solve(ta.FourRooms(), horizon=30)["top"].evaluate()
     axes = found.plot()
@@ -300,6 +317,20 @@ def test_the_bars_of_an_evaluation_count_its_episodes():
     found = scenes.slippery()["top"].evaluate(400, seed=1)
     bars = found.plot().patches
     assert sum(bar.get_height() for bar in bars) == pytest.approx(400)
+
+
+def test_episodes_that_outlive_goals_are_drawn_with_their_violations():
+    returns, steps = np.array([-1.0, 3.0, 5.0, 5.0]), np.full(4, 20)
+    goals = np.array([[0, 1], [2, 0], [3, 0], [3, 0]])
+    found = ta.ContinuingEvaluation(
+        returns, steps, goals, np.array([True, False]), np.array([False, True])
+    )
+    axes = found.plot()
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["without violation", "violated", "mean 3"]
+    blue, orange = axes.containers
+    assert sum(bar.get_height() for bar in blue) == 3
+    assert sum(bar.get_height() for bar in orange) == 1
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -78,6 +78,11 @@ def everything(skills, world, text, formula):
         "automaton": over_time.automaton,
         "report": world.space.check(),
         "evaluation": agent.evaluate(50),
+        "continuing": ta.ContinuingEvaluation(
+            *(np.array([-1.0, 3.0, 4.5]), np.full(3, 20)),
+            *(np.array([[0, 1], [2, 0], [3, 0]]), np.array([True, False])),
+            np.array([False, True]),
+        ),
         "certificate": agent.certificate(),
     }
 
@@ -91,7 +96,7 @@ def rooms():
 
 KINDS = (
     *("env", "mdp", "task", "expression", "formula", "skills", "agent", "over time"),
-    *("automaton", "report", "evaluation", "certificate"),
+    *("automaton", "report", "evaluation", "continuing", "certificate"),
 )
 
 
@@ -124,6 +129,7 @@ def test_words_are_those_of_the_object(rooms):
     assert "16 tasks" in read(rooms["skills"])[0].text
     assert rooms["report"].verdict in read(rooms["report"])[0].text
     assert f"{rooms['evaluation'].mean_return:.4g}" in read(rooms["evaluation"])[0].text
+    assert "3 (quartiles 1 to 3.75)" in read(rooms["continuing"])[0].text
     assert "optimal from all 104 starts" in read(rooms["certificate"])[0].text
     assert "⊻" in read(rooms["expression"])[0].text
 

@@ -19,6 +19,7 @@ import numpy as np
 from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.content import ByContent
 from taskalgebra.evaluation.rows import Columns, frame, plain, records
+from taskalgebra.evaluation.shown import ShownContinuing
 from taskalgebra.limits import MOST_EPISODES
 from taskalgebra.progress import Event, Listener, silent
 from taskalgebra.theory.goal_env import checked_rewards, goals_entered
@@ -37,7 +38,7 @@ FIGURES = ("episodes", "mean_return", "standard_error", "quartiles")
 
 @final
 @dataclass(frozen=True, eq=False)
-class ContinuingEvaluation(ByContent):
+class ContinuingEvaluation(ShownContinuing, ByContent):
     """Episodes that outlive goals, one by one; N of them, with G goals."""
 
     returns: Array  # [N]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskalgebra.arrays import Array, BoolArray
+import numpy as np
+
+from taskalgebra.arrays import Array, BoolArray, LongArray
 from taskalgebra.drawing import html
 
 if TYPE_CHECKING:
@@ -75,3 +77,76 @@ class ShownEvaluation:
     @property
     def _optimum_known(self) -> bool:
         return self.optimal_return == self.optimal_return
+
+
+class ShownContinuing:
+    """The figures of episodes that outlive goals, as a table."""
+
+    if TYPE_CHECKING:
+        returns: Array
+        steps: LongArray
+        avoided: BoolArray
+
+        @property
+        def episodes(self) -> int:
+            """How many."""
+
+        @property
+        def mean_return(self) -> float:
+            """Of the episodes."""
+
+        @property
+        def standard_error(self) -> float:
+            """Of the mean return."""
+
+        @property
+        def quartiles(self) -> tuple[float, float, float]:
+            """Of the returns."""
+
+        @property
+        def n_wanted(self) -> LongArray:
+            """[N], how often wanted goals were entered."""
+
+        @property
+        def n_unwanted(self) -> LongArray:
+            """[N], how often other goals were entered."""
+
+        @property
+        def violated(self) -> BoolArray:
+            """[N], which episodes ended in a goal that was to be avoided."""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how often episodes earned what, and their mean, with violations in another colour.
+
+        Args:
+            ax: where to draw; by default in a new figure.
+        """
+        from taskalgebra.drawing.plots.figures import plot_returns
+
+        kept = "without violation" if self.avoided.any() else "episodes"
+        title = f"{self.episodes:,} episodes, {self.n_wanted.mean():.1f} wanted goals in each"
+        return plot_returns(
+            self.returns,
+            ~self.violated,
+            self.mean_return,
+            np.nan,
+            title,
+            ax,
+            groups=(kept, "violated"),
+        )
+
+    def _repr_html_(self) -> str:
+        """The figures, for notebooks."""
+        low, median, high = self.quartiles
+        error = self.standard_error
+        pairs = [
+            ("median return", f"{median:.4g} (quartiles {low:.4g} to {high:.4g})"),
+            ("mean return", f"{self.mean_return:.4g}"),
+            ("standard error", f"{error:.2g}" if error == error else ""),
+            ("wanted goals", f"{self.n_wanted.mean():.2f} in each episode"),
+            ("other goals", f"{self.n_unwanted.mean():.2f} in each episode"),
+            ("steps", f"{self.steps.mean():.1f}"),
+            ("violated", f"{self.violated.sum():,}" if self.avoided.any() else ""),
+        ]
+        known = [[html.soft(name), html.text(words, 600)] for name, words in pairs if words]
+        return html.shown("Evaluation", html.soft(f"{self.episodes:,} episodes"), html.rows(known))

@@ -18,7 +18,14 @@ LOST = "magma_r"
 
 
 def plot_returns(
-    returns: Array, success: BoolArray, mean: float, optimum: float, title: str, ax: Axes | None
+    returns: Array,
+    success: BoolArray,
+    mean: float,
+    optimum: float,
+    title: str,
+    ax: Axes | None,
+    *,
+    groups: tuple[str, str] = ("succeeded", "did not"),
 ) -> Axes:
     """How often episodes earned what, beside their mean and the optimum.
 
@@ -29,11 +36,12 @@ def plot_returns(
         optimum: what the best policy earns on average; NaN if not known.
         title: above the figure.
         ax: where to draw.
+        groups: what is said of episodes that succeeded, and of the others.
     """
     axes = axes_of(ax, (5.6, 3.2))
     if returns.size:
         edges = _edges(returns)
-        parts = [(returns[success], BLUE, "succeeded"), (returns[~success], ORANGE, "did not")]
+        parts = [(returns[success], BLUE, groups[0]), (returns[~success], ORANGE, groups[1])]
         shown = [part for part in parts if part[0].size]
         axes.hist(
             [part[0] for part in shown],

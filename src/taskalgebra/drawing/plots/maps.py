@@ -11,6 +11,7 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.image import AxesImage
+from matplotlib.patheffects import Normal, Stroke
 from numpy.typing import NDArray
 
 from taskalgebra.drawing.board import Map
@@ -20,6 +21,8 @@ from taskalgebra.drawing.plots.paper import axes_of, bar, bare, fitted, room
 GREY, WALL, FLOOR = "#777777", "#3A3A3A", "#F3F2EE"
 UNKNOWN = "#8C8C8C"  # a free cell without a value
 MOVES = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
+STAY = "stay"
+LETTER: Any = {"ha": "center", "va": "center", "color": "white", "weight": "bold", "zorder": 3}
 ARROW: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "color": "white"}
 EDGE: Any = {"edgecolor": "black", "linewidth": 0.25}
 HEAD: Any = {"headwidth": 3.2, "headlength": 2.8, "headaxislength": 2.5}
@@ -185,17 +188,24 @@ def draw_actions(
     size: float = 1.0,
     thick: float | None = None,
 ) -> None:
-    """An arrow for a move, a dot for `stay`.
+    """An arrow for a move, a dot for `stay`, the first letter of any other action.
 
     Large maps need a smaller size; arrows are as thick as `thick`, a share of the map's width.
     """
-    moves = np.array([MOVES.get(str(action), (0, 0)) for action in actions]).reshape(-1, 2)
+    names = np.array([str(action) for action in actions], np.str_)
+    moves = np.array([MOVES.get(name, (0, 0)) for name in names]).reshape(-1, 2)
     moving = moves.any(axis=1)
     dx, dy = 0.78 * moves[moving].T
     x, y = columns[moving] - dx / 2, rows[moving] - dy / 2
     axes.quiver(x, y, dx, dy, width=0.011 * (thick or size), **ARROW, **HEAD, **EDGE)
     dot: Any = {"ms": 4.5 * size, "mfc": "white", "mec": "black", "mew": 0.6, "ls": ""}
-    axes.plot(columns[~moving], rows[~moving], "o", **dot)
+    stays = names == STAY
+    axes.plot(columns[stays], rows[stays], "o", **dot)
+    for at in np.flatnonzero(~moving & ~stays):
+        letter = axes.text(
+            columns[at], rows[at], names[at][:1].upper(), fontsize=11 * size, **LETTER
+        )
+        letter.set_path_effects([Stroke(linewidth=0.9 * size, foreground="black"), Normal()])
 
 
 def scale(values: NDArray[np.float64]) -> Normalize:
