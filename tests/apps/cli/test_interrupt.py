@@ -86,6 +86,32 @@ def test_it_stops_cleanly_while_it_is_still_starting(after):
     assert code in (130, -signal.SIGINT)  # which shells call 130 as well
 
 
+HALF_MADE = """
+import sys
+import taskalgebra.apps.cli as cli
+from llvmlite.binding.ffi import ObjectRef
+class Ours:
+    def __del__(self):
+        raise ValueError("ours")
+def command(*_, **__):
+    for kind in (ObjectRef, Ours):
+        kind.__new__(kind)  # as Ctrl-C leaves it before __init__
+    raise KeyboardInterrupt
+import taskalgebra.apps.cli.app as module
+module.app = command
+sys.exit(cli.main([]))
+"""
+
+
+def test_what_the_compiler_had_half_made_says_nothing_as_it_goes():
+    ended = subprocess.run(
+        [sys.executable, "-c", HALF_MADE], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 130
+    assert "ObjectRef" not in ended.stderr and "_as_parameter_" not in ended.stderr
+    assert "ValueError: ours" in ended.stderr and ended.stderr.endswith("stopped\n")
+
+
 PYTHON = """
 import taskalgebra as ta
 world = ta.FourRooms(40, slip_probability={slip})

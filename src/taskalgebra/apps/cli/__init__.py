@@ -65,13 +65,16 @@ def _logged() -> Iterator[None]:
 
 @contextmanager
 def _every_ctrl_c() -> Iterator[None]:
-    """Repeat a Ctrl-C that came where Python ignores exceptions, as in a compiler's callback."""
+    """Repeat a Ctrl-C that came where Python ignores exceptions, as in a compiler's callback.
+
+    What the compiler had half made when it came cannot be closed, which concerns nobody.
+    """
     before = sys.unraisablehook
 
     def repeated(ignored: Any) -> None:
         if issubclass(ignored.exc_type, KeyboardInterrupt):
             Timer(0.05, signal.raise_signal, (signal.SIGINT,)).start()
-        else:
+        elif not _closes_for_the_compiler(ignored.object):
             before(ignored)
 
     sys.unraisablehook = repeated
@@ -79,3 +82,8 @@ def _every_ctrl_c() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def _closes_for_the_compiler(function: Any) -> bool:
+    module, _, _ = str(getattr(function, "__module__", "")).partition(".")
+    return module == "llvmlite" and getattr(function, "__name__", "") == "__del__"
