@@ -180,14 +180,14 @@ def test_a_formula_is_stepped_through_by_keyboard(desk):
         desk.page.keyboard.press("ArrowRight")
     expect(desk["composition-next"]).to_be_focused()
     for node, join in (("top & left", np.minimum), ("top | left", np.maximum)):
-        one, two, result = np.array(seen[node])
+        result, one, two = np.array(seen[node])
         np.testing.assert_allclose(result, join(one, two))
-    universal, empty, one, result = np.array(seen["~(top & left)"])
+    result, universal, empty, one = np.array(seen["~(top & left)"])
     np.testing.assert_allclose(result, universal + empty - one, atol=0.011)
     space = ta.FourRooms().space  # V̄(s, g) of a desired goal is the optimum of it alone
     best = [ta.optimal_v(space.task([goal]))[0] for goal in space.goal_names]
     np.testing.assert_allclose(universal, best, atol=0.0051)
-    result = seen["~(top & left) & (top | left)"][-1]
+    result = seen["~(top & left) & (top | left)"][0]
     desk.say("so-far", "0.00")
     assert max(result) == number(desk["optimum"].inner_text())
     desk.shoot("step by step")
@@ -327,6 +327,12 @@ def test_panels_are_for_everybody(new_desk, size, dark):
         open_(desk, name)
     expect(desk.page.locator("#others .method")).to_have_count(3)
     desk.page.locator("#composition canvas").first.wait_for()
+    desk["composition"].evaluate("(one) => one.scrollIntoView()")
+    desk["composition-next"].focus()
+    for _ in range(2):
+        desk.page.keyboard.press("ArrowRight")
+    desk.say("composition-node", "Step 3 of 3")
+    expect(desk.page.locator("#composition .result")).to_be_in_viewport(ratio=1)
     desk["learn-run"].focus()
     for _ in range(2):
         desk.page.keyboard.press("Enter")

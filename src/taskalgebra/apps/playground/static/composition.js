@@ -72,15 +72,15 @@ export class Composition {
     return h("ol", { class: "chips", "aria-label": "Nodes of the formula, operands first" }, this.nodes.map(chip));
   }
 
-  /** Operands and result, a row each; goals, and the best goal of each cell, a column each. */
+  /** The result and its operands, a row each; goals, and the best goal of each cell, a column each. */
   #table(node) {
     const { goals, nodes, world } = this;
     const rows = node.children.map((child, i) => [`Q̄${"₁₂"[i]}`, nodes[child], `operand ${i + 1}`]);
     if (node.operator === "not") rows.unshift(...bounds(nodes, node));
-    rows.push(["Q̄", node, "result"]);
+    rows.unshift(["Q̄", node, "result"]); // seen without scrolling
     const isResult = (kind) => kind === "result";
     return h("table", { class: "composed" },
-      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), ` ${short(world.goals[g].name)}`)), h("th", { scope: "col" }, "best goal"))),
+      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), " ", wrapped(short(world.goals[g].name)))), h("th", { scope: "col" }, "best goal"))),
       h("tbody", {}, rows.map(([sign, shown, kind]) => h("tr", { class: isResult(kind) ? "result" : null },
         h("th", { scope: "row" }, h("span", { class: "sign" }, sign), h("span", { class: "of", title: shown.text }, shown.text)),
         goals.map((g) => h("td", {}, this.#slice(shown, g))),
@@ -141,6 +141,9 @@ export class Composition {
 }
 
 const short = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
+
+/** A name that may go on in a new line after each of its parts. */
+const wrapped = (name) => name.split(/(?<=[_\-. ])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 
 /** A goal's mark, filled if it is desired. */
 const dot = (goal, desired) => h("span", { class: desired ? "dot desired" : "dot", style: { color: goal.color } });
