@@ -49,7 +49,7 @@ def test_the_taxi_is_followed_from_layer_to_layer(new_desk):
     desk.say("readout", "takes")
     expect(desk["so-far"]).to_have_text(desk["optimum"].inner_text())
     assert float(desk["optimum"].inner_text().replace("−", "-")) == pytest.approx(agent.v[328])
-    assert desk.page.locator("#map .arrows text").count()  # pick up and drop off have no arrow
+    assert desk.page.locator("#map .letters text").count()  # pick up and drop off have no arrow
 
 
 def _tasks(table):

@@ -277,7 +277,7 @@ class Page {
   #choosePreset(preset) {
     const world = preset.scene && worldOf(preset.scene);
     const patch = world
-      ? { mode: "grid", world: withLayer(world, preset.scene.layer[preset.scene.starts[0]]), expression: preset.expression, agent: firstState(world) }
+      ? { mode: "grid", world: withLayer(world, preset.scene.layer[preset.scene.first]), expression: preset.expression, agent: firstState(world) }
       : preset.world
       ? { mode: "grid", world: preset.world, expression: preset.expression, agent: nearestFree(preset.world, [1, 1]) }
       : { mode: "boxman" };

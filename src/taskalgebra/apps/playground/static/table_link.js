@@ -6,8 +6,8 @@ import { agentOf, worldOf } from "./scene.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** The state of a start: the first one of the scene. */
-export const firstState = (world) => agentOf(world, world.scene.starts[0]);
+/** The agent where the page puts it at first. */
+export const firstState = (world) => agentOf(world, world.scene.first);
 
 /** Write a state of the page into a query. */
 export function writeTable(query, { world, expression, agent }) {
@@ -27,7 +27,7 @@ export async function readTable(query, presets) {
   const given = query.has("tasks") ? JSON.parse(query.get("tasks")) : null;
   const tasks = given?.map(([name, ...goals]) => ({ name: String(name), goals: goals.map((goal) => names[goal]) })) ?? scene.tasks;
   if (tasks.some((task) => task.goals.includes(undefined))) throw new Error("a goal is missing");
-  const state = query.has("state") ? Number(query.get("state")) : scene.starts[0];
+  const state = query.has("state") ? Number(query.get("state")) : scene.first;
   if (!(state in scene.cell)) throw new Error("there is no such state");
   const layer = scene.layer[state];
   const world = worldOf(scene, tasks, layer);
