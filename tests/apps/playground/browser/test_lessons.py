@@ -157,6 +157,29 @@ def test_an_agent_that_loses_is_repaired_until_the_task_changes(desk):
     expect(desk["repaired"]).to_be_empty()
 
 
+def test_links_carry_the_step_and_the_repair(new_desk):
+    desk = new_desk().open(XOR)
+    slide(desk, "slip", 40)
+    desk["repair"].click()
+    desk.say("certificate", "Yes: optimal")
+    open_(desk, "composition")
+    desk.page.locator("#composition .chips button").nth(1).click()
+    desk.page.wait_for_function("() => location.hash.endsWith('&step=2&repaired=1')")
+    other = new_desk()
+    other.page.goto(desk.page.url)
+    other.say("composition-node", "Step 2 of 3: left")
+    other.say("repaired", "The map shows the repaired agent")
+    assert other.numbers() == desk.numbers()
+    other.type("left ^ top")  # another task: its first step, and the composed agent
+    other.say("composition-node", "Step 1 of 3: left")
+    other.say("certificate", "No: it loses")
+    other.page.wait_for_function("() => location.hash.endsWith('&step=1')")
+    other.page.locator("#composition > summary").click()
+    other.page.wait_for_function("() => !location.hash.includes('step')")
+    desk["undo"].click()
+    desk.page.wait_for_function("() => !location.hash.includes('repaired')")
+
+
 def rows(desk):
     """The numbers of the rows of a step, without that of the best goal."""
     lines = desk.page.locator("#composition .composed tbody tr").all()
@@ -212,8 +235,11 @@ def test_one_task_forty_goals_and_time_have_their_steps(desk):
     desk.say("composition-node", "Step 1 of 4: x1 (base task)")
     desk.say("composition", "4 goals of 40 are shown")
     expect(desk.page.locator("#composition canvas")).to_have_count(4)
-    desk.visit(ROOMS + "top+then+left")
+    desk.visit("#world=office&task=F+mail+%26+G+%21decoration&agent=1.1")
     desk.say("composition", "A formula over time is no single composition")
+    desk.page.locator("#composition button").click()
+    desk.solved("mail | decoration")  # no goal is both
+    desk.say("composition-node", "Step 1 of 3: mail (base task)")
 
 
 def test_others_fail_where_ours_does_not(desk):
@@ -234,6 +260,10 @@ def test_others_fail_where_ours_does_not(desk):
     desk.say("others", "plain values have no negation")
     desk.page.locator("#others button", has_text="top & left").click()
     desk.solved("top & left")
+    expect(cards).to_have_count(3)
+    desk.visit("#world=forty-goals&task=x5+%26+%7Ex3&agent=1.1")  # its own base tasks are offered
+    desk.page.locator("#others button").click()
+    desk.solved("x5 & x3")
     expect(cards).to_have_count(3)
 
 

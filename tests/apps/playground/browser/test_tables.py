@@ -118,8 +118,8 @@ def test_worlds_are_chosen_and_left_again(desk):
 
 def test_a_damaged_link_to_a_table_says_so(new_desk):
     desk = new_desk().open("#table=taxi&task=north&state=99999")
-    desk.say("notice", "This link is damaged")
-    desk.solved("top ^ left")
+    desk.say("notice", "state is '99999', expected the number of a state on the map")
+    desk.solved("north")
 
 
 def test_a_link_to_a_world_whose_program_has_ended_says_so(new_desk):

@@ -10,25 +10,34 @@ import { indexOf, nColumns, nRows, place } from "./world.js";
 const MOST_GOALS = 4; // of which small maps are shown; more could not be told apart
 
 export class Composition {
-  constructor() {
+  /** stepped(step): someone goes to a step, from 1; beyond(step, most): there is no such step. */
+  constructor({ stepped, beyond }) {
+    Object.assign(this, { stepped, beyond });
     this.root = byId("composition-body");
     this.at = 0;
     this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Show the nodes of an answer; the step stays the same one where only values have changed. */
+  /** Show the nodes of an answer. */
   show(world, answer, agent) {
     const nodes = answer.composition?.nodes;
     if (!nodes) {
       this.say("This formula, or this world, is too large to be shown step by step.");
       return;
     }
-    const formula = nodes.map((node) => node.text).join("\n");
-    if (formula !== this.formula) this.at = 0;
-    Object.assign(this, { world, answer, agent, nodes, formula });
+    const asked = this.at + 1;
+    this.at = Math.min(this.at, nodes.length - 1);
+    Object.assign(this, { world, answer, agent, nodes });
     this.goals = telling(nodes);
     this.range = rangeOfAll(nodes.flatMap((node) => node.slices.map((slice) => slice.values)));
     this.#draw();
+    if (asked > nodes.length) this.beyond(asked, nodes.length);
+  }
+
+  /** Show a step, or keep its number until there are steps. */
+  stepTo(step) {
+    this.at = this.nodes ? Math.min(step, this.nodes.length) - 1 : step - 1;
+    if (this.nodes) this.#draw();
   }
 
   /** The agent stands elsewhere: the numbers are those of its cell. */
@@ -43,7 +52,7 @@ export class Composition {
 
   /** A sentence in place of the steps. */
   say(sentence) {
-    Object.assign(this, { nodes: null, formula: null });
+    this.nodes = null;
     this.root.replaceChildren(sentence ? h("p", { class: "note" }, sentence) : "");
   }
 
@@ -126,8 +135,7 @@ export class Composition {
 
   #go(to) {
     if (to < 0 || to >= this.nodes.length || to === this.at) return;
-    this.at = to;
-    this.#draw();
+    this.stepped(to + 1);
     announce(`${byId("composition-node").textContent}. ${wordsOf(this.nodes[to])}`);
   }
 

@@ -45,7 +45,7 @@ export class LearningPanel {
     this.#pause();
     Object.assign(this, { run: null, using: false });
     this.#usable(false);
-    byId("learn-far").textContent = sentence;
+    byId("learn-far").replaceChildren(sentence);
     for (const id of ["learn-figures", "learn-slices", "learn-legend"]) byId(id).replaceChildren();
   }
 
