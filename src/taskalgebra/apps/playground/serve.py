@@ -1,7 +1,7 @@
 """Start the playground: a free port of this machine, warm kernels, a browser.
 
-The kernels of the first page are loaded, or compiled, before the address is said, and those of other
-worlds and panels while people read that page.
+The kernels of the first page are loaded, or compiled, before the address is said, and those of
+other worlds and panels while people read that page.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ def test_long_and_many_names_overflow_nothing(desk, width):
 
 
 FADES = """(at) => [...document.querySelectorAll(".segments, .keys, .examples, .strip, .scroll")]
-  .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === "auto")
+  .filter((one) => getComputedStyle(one).overflowX === "auto")
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
   .map((one) => {
     one.scrollLeft = at * one.scrollWidth;
     const { maskImage } = getComputedStyle(one);

@@ -193,7 +193,7 @@ class Page {
   /** The formula has fewer steps than its link says. */
   #stepBack(step, most) {
     this.store.change({ step: most });
-    if (this.linked) notify("link", `This link is wrong in one part: step is ${step}, and this task has ${plural(most, "step")}. The last one is shown.`);
+    if (this.linked) notify("link", `This link is wrong in a part: step is ${step}, and this task has ${plural(most, "step")}. The last one is shown.`);
   }
 
   #taskNames(state) {
