@@ -1,6 +1,7 @@
 // A formula step by step: each of its nodes, operands first, as small maps, one per goal.
 
 import { byId, figure, h, plural, rebuild, s } from "./dom.js";
+import { inParts } from "./labels.js";
 import { equationOf, nameOf, wordsOf } from "./operators.js";
 import { drawAgent, drawGoals, drawMap } from "./picture.js";
 import { drawSmall, rangeOfAll, showLegend, smallMap } from "./small_map.js";
@@ -89,7 +90,7 @@ export class Composition {
     rows.unshift(["Q̄", node, "result"]); // seen without scrolling
     const isResult = (kind) => kind === "result";
     return h("table", { class: "composed" },
-      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), " ", wrapped(short(world.goals[g].name)))), h("th", { scope: "col" }, "best goal"))),
+      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), " ", inParts(short(world.goals[g].name)))), h("th", { scope: "col" }, "best goal"))),
       h("tbody", {}, rows.map(([sign, shown, kind]) => h("tr", { class: isResult(kind) ? "result" : null },
         h("th", { scope: "row" }, h("span", { class: "sign" }, sign), h("span", { class: "of", title: shown.text }, shown.text)),
         goals.map((g) => h("td", {}, this.#slice(shown, g))),
@@ -149,9 +150,6 @@ export class Composition {
 }
 
 const short = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
-
-/** A name that may go on in a new line after each of its parts. */
-const wrapped = (name) => name.split(/(?<=[_\-. ])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 
 /** A goal's mark, filled if it is desired. */
 const dot = (goal, desired) => h("span", { class: desired ? "dot desired" : "dot", style: { color: goal.color } });

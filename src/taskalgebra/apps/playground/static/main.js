@@ -26,6 +26,7 @@ import * as result from "./result.js";
 import { showSlices } from "./slices.js";
 import { announce, say, showCaption } from "./speech.js";
 import { Store } from "./store.js";
+import { watchStrips } from "./strips.js";
 import { agentAt, projected, withLayer, worldOf } from "./scene.js";
 import { firstState } from "./table_link.js";
 import { startTheme } from "./theme.js";
@@ -354,6 +355,7 @@ class Page {
     });
     byId("layer").addEventListener("change", (event) => this.#seeLayer(Number(event.target.value)));
     listenToHistory(this.store);
+    watchStrips();
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault(); // the hash holds the state
       byId("expression").focus();
