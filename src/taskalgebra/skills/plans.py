@@ -61,11 +61,11 @@ def parsed(
         return parse(text, tasks)
     except ExpressionError as error:
         if not parse(text).temporal:  # the first mistake is told as it is
-            raise _naming_goal(error, tasks, goals) from None
+            raise naming_goal(error, tasks, goals) from None
     return parse(text, tasks, [*others, *goals])
 
 
-def _naming_goal(
+def naming_goal(
     error: ExpressionError, tasks: Collection[str], goals: Collection[str]
 ) -> ExpressionError:
     """The same error, or, where a name that is not known is that of a goal, how to write it."""

@@ -138,6 +138,23 @@ def test_the_minimum_of_plain_values_does_not_know_where_it_leads():
     assert np.abs(shown - q.max(axis=1)).max() < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("top ^ left", "this task needs ~top, as a ^ b is a & ~b | ~a & b."),
+        ("top & (top ^ left)", "this task needs ~left, as a ^ b is a & ~b | ~a & b."),
+        ("top & ~left", "this task needs ~left."),
+        ("top & ~'not this'", "this task needs ~'not this'."),
+    ],
+)
+def test_the_negation_that_plain_values_lack_is_named(expression, why):
+    tasks = [*CORRIDOR["tasks"], {"name": "not this", "goals": ["A"]}]
+    answer = asked(CORRIDOR | {"tasks": tasks}, expression, others=True)
+    assert answer["others"] is None
+    because = "No other method applies: plain values have no negation, and "
+    assert answer["notes"][-1] == because + why
+
+
 def test_others_are_not_compared_where_bad_policies_may_wander_for_ever():
     rows = ["." * 50] * 50
     goals = {"A": (0, 0), "B": (49, 49)}

@@ -15,6 +15,7 @@ import taskalgebra as ta
 from logic.traces import holds
 from playground_client import CORRIDOR, Client, drawn, missions, solved
 from taskalgebra.apps.playground.answers import FormulaAnswer
+from taskalgebra.apps.playground.reading import read_task
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.apps.playground.schema import MAX_PAIRS
 from taskalgebra.apps.playground.solving import SkillsCache
@@ -252,6 +253,15 @@ def test_formulas_are_refused_in_words(client, expression, span, words):
     assert status == 422 and error["field"] == "expression"
     assert words in error["message"] and "\n" not in error["message"]
     assert (error.get("start"), error.get("end")) == (span or (None, None))
+
+
+@pytest.mark.parametrize("text", ["top_left", "top & top_left", "top_left & tpo"])
+def test_a_goal_that_is_spelt_like_a_task_has_one_piece_of_advice(text):
+    with pytest.raises(RefusedError) as refused:
+        read_task(text, ["top", "left"], ["top_left", "top_right"])
+    advice = "unknown task 'top_left'; known: left, top. This is a goal: write F top_left."
+    assert refused.value.message == advice
+    assert refused.value.span == (text.index("top_left"), text.index("top_left") + 8)
 
 
 LARGE = drawn(

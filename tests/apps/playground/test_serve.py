@@ -163,6 +163,44 @@ def test_what_is_under_way_when_it_is_stopped_is_given_up_in_silence(request_):
     assert process.returncode == 0 and err == ""
 
 
+WARM = """
+import gc
+from threading import Event
+from numba.core.registry import CPUDispatcher
+from taskalgebra.apps.playground import serve
+from taskalgebra.apps.playground.presets import presets
+from taskalgebra.apps.playground.refusals import RefusedError
+
+def loaded():
+    kernels = [one for one in gc.get_objects() if isinstance(one, CPUDispatcher)]
+    return {str(one): len(one.signatures) for one in kernels if one.signatures}
+
+serve._warm_up()
+first = loaded()
+serve._warm_up_all(Event())
+warm, cache = loaded(), serve.SkillsCache()
+for preset in presets():
+    if "skills" in preset:
+        continue
+    world = preset.get("world") or serve._table(preset["scene"])
+    for text in (preset["expression"], *preset.get("examples", ())):
+        for improve in (False, True):
+            panels = {"slices": True, "composition": True, "others": True, "improve": improve}
+            try:
+                serve._warm({"world": world, "expression": text, **panels}, cache)
+            except RefusedError:
+                pass
+late = {name: n for name, n in loaded().items() if n > warm.get(name, 0)}
+print(len(first), len(warm), late)
+"""
+
+
+def test_every_kernel_is_warm_before_someone_needs_it():
+    done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, timeout=300)
+    first, warm, late = done.stdout.split(maxsplit=2)
+    assert 0 < int(first) < int(warm) and late.strip() == "{}", done.stdout + done.stderr
+
+
 def test_a_taken_port_is_named(port):
     done = subprocess.run([*PLAY, str(port)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and not done.stdout

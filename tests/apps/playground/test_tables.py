@@ -131,6 +131,20 @@ def test_the_tables_are_those_of_the_environments(scenes, name):
             assert abs(dense.step[s, a] - (paid - cost)) < 1e-12
 
 
+def test_the_taxi_begins_with_something_to_do(scenes, presets):
+    shown, dense = scenes["taxi"], Dense(scenes["taxi"])
+    begun = shown["layers"][shown["layer"][shown["first"]]]
+    assert begun == "waits at blue, wants to red"
+    answer = asked(shown, presets["taxi"]["expression"])
+    state, cells = shown["first"], []
+    while state not in (ends := {goal["state"]: goal["name"] for goal in shown["goals"]}):
+        cells.append(shown["cell"][state])
+        (state,) = np.flatnonzero(dense.p[state, answer["actions"][state]])
+    assert ends[state] in answer["desired"]
+    assert len(set(cells)) >= 8 and cells[0] not in [goal["cell"] for goal in shown["goals"]]
+    assert all(one["first"] in one["starts"] for one in scenes.values())
+
+
 def test_walls_of_the_taxi_stop_it(scenes):
     shown, dense = scenes["taxi"], Dense(scenes["taxi"])
     at = {pair: s for s, pair in enumerate(zip(shown["cell"], shown["layer"], strict=True))}

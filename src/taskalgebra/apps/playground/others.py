@@ -17,6 +17,8 @@ from taskalgebra.apps.playground.cells import DECIMALS, Cells
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.baselines.plain import AverageOfTasks
 from taskalgebra.evaluation.exact import chance_of
+from taskalgebra.logic.expression import Name
+from taskalgebra.logic.steps import steps
 from taskalgebra.planning.policies import may_miss, transitions
 from taskalgebra.theory.policy import greedy
 
@@ -75,9 +77,17 @@ def _products(expression: ta.Expression) -> list[list[str]] | str:
         return f"of base tasks do not tell what {what} is worth, which this task means"
     for j, name in enumerate(names):
         if any(not table >> (row | 1 << j) & 1 for row in true):
-            return f"have no negation, and this task needs ~{name}"
+            return f"have no negation, and {_negated(expression, name)}"
     least = [row for row in true if not any(row & other == other != row for other in true)]
     return [[name for j, name in enumerate(names) if row >> j & 1] for row in least]
+
+
+def _negated(expression: ta.Expression, name: str) -> str:
+    """Which negation a formula needs, and where it hides if none is written."""
+    needs = f"this task needs {~Name(name)}"
+    kinds = {kind for kind, _, _ in steps(expression)}
+    hides = "xor" in kinds and "not" not in kinds
+    return f"{needs}, as a ^ b is a & ~b | ~a & b" if hides else needs
 
 
 def _method(

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import taskalgebra as ta
 from taskalgebra.apps.playground.refusals import RefusedError
 from taskalgebra.logic.text import token_end
+from taskalgebra.skills.plans import naming_goal
 
 
 def is_over_time(text: str) -> bool:
@@ -34,8 +35,7 @@ def read_task(text: str, tasks: Collection[str], goals: Collection[str]) -> ta.E
     else:
         if expression.temporal:
             return expression
-        names_goals = True
-    raise _refused(first, text, names_goal=names_goals)
+    raise _refused(naming_goal(first, tasks, goals), text)
 
 
 def _kind(text: str) -> bool | None:
@@ -46,7 +46,6 @@ def _kind(text: str) -> bool | None:
         return None
 
 
-def _refused(error: ta.ExpressionError, text: str, *, names_goal: bool = False) -> RefusedError:
-    start, end = error.position, token_end(text, error.position)
-    advice = f" This is a goal: write F {text[start:end]}." if names_goal else ""
-    return RefusedError(error.reason + advice, "expression", span=(start, end))
+def _refused(error: ta.ExpressionError, text: str) -> RefusedError:
+    span = error.position, token_end(text, error.position)
+    return RefusedError(error.reason, "expression", span=span)

@@ -75,6 +75,7 @@ class Scene(BaseModel):
     goals: Annotated[list[SceneGoal], Field(max_length=MAX_GOALS)]
     tasks: Annotated[list[TaskDocument], Field(max_length=MAX_TASKS)]
     starts: Annotated[list[int], Field(description="one that is listed twice is twice as likely")]
+    first: Annotated[int, Field(description="the state in which the page puts the agent")]
     transitions: Transitions
     step_reward: Annotated[float | list[float], Field(description="one number, or [S·A]")]
     r_universal: Annotated[float | list[float], Field(description="one number, or [G]")]
@@ -102,6 +103,7 @@ def scene(
     goal_cells: LongArray | None = None,
     rows: Sequence[str] | None = None,
     colours: Sequence[str] = COLOURS,
+    first: int | None = None,
     remark: str = "",
     **more: Any,
 ) -> dict[str, Any]:
@@ -118,6 +120,7 @@ def scene(
         goal_cells: `[G, 2]`, where goals are marked; by default where episodes go on after them.
         rows: the map; by default there is a wall wherever there is no state.
         colours: of goals, taken in turns.
+        first: the state to begin with; by default the first start.
         remark: what is shown, in a sentence.
         more: other fields of `Scene`.
     """
@@ -157,6 +160,7 @@ def scene(
         ],
         "tasks": [{"name": task, "goals": desired_names(one)} for task, one in tasks.items()],
         "starts": mdp.starts.tolist(),
+        "first": int(mdp.starts[0]) if first is None else first,
         "transitions": {
             "offset": mdp.offset.tolist(),
             "successor": mdp.successor.tolist(),

@@ -1,4 +1,8 @@
-"""Start the playground: a free port of this machine, warm kernels, a browser."""
+"""Start the playground: a free port of this machine, warm kernels, a browser.
+
+The kernels of the first page are loaded, or compiled, before the address is said, and those of
+other worlds and panels while people read that page.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import gc
 import logging
 import socket
 import webbrowser
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from threading import Thread
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from threading import Event, Thread
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -49,7 +54,8 @@ def serve(
             announce(address)  # from here on, Ctrl-C is the server's to handle
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-            yield
+            with _warming():
+                yield
 
         level = LOGGER.level
         try:
@@ -98,13 +104,60 @@ def _allow_connections() -> None:
 
 
 def _warm_up() -> None:
-    """Load or compile the kernels, so that the first request does not wait for them."""
+    """Load or compile the kernels of the first page, so that its first request does not wait."""
     world, cache = presets()[0]["world"], SkillsCache()
     for expression in ("~top ^ left", "top then left"):
-        request = SolveRequest.model_validate(
-            {"world": world, "expression": expression, "slices": True}, strict=False
-        )
-        solve(request, cache)
+        _warm({"world": world, "expression": expression, "slices": True}, cache)
+
+
+@contextmanager
+def _warming() -> Iterator[None]:
+    """Meanwhile load or compile all other kernels.
+
+    A kernel that is being compiled when the server stops is waited for: a process must not end
+    inside the compiler.
+    """
+    stop = Event()
+    thread = Thread(target=_warm_up_all, args=(stop,), name="kernels")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _warm_up_all(stop: Event) -> None:
+    """Ask for what needs kernels of its own, until there is nothing left, or it is stopped."""
+    cache = SkillsCache()
+    for asked in _requests():
+        if stop.is_set():
+            return
+        _warm(asked, cache)
+
+
+def _requests() -> Iterator[dict[str, Any]]:
+    """Requests that together need every kernel: of slippery worlds, tables, a maze, and panels."""
+    rooms, *others = (preset for preset in presets() if "skills" not in preset)
+    text = rooms["expression"]
+    yield {"world": rooms["world"], "expression": "top | left", "others": True}
+    slippery = {**rooms["world"], "slip": 0.25}
+    for more in ({}, {"improve": True}, {"expression": "top | left", "others": True}):
+        yield {"world": slippery, "expression": text, "slices": True, **more}
+    for improve in (False, True):
+        yield {"world": slippery, "expression": "top then left", "improve": improve}
+    for preset in others:
+        world = preset.get("world") or _table(preset["scene"])
+        for text in (preset["expression"], *preset.get("examples", ())):
+            yield {"world": world, "expression": text, "improve": text == preset["expression"]}
+
+
+def _table(scene: dict[str, Any]) -> dict[str, Any]:
+    return {"table": scene["id"], "tasks": scene["tasks"]}
+
+
+def _warm(asked: dict[str, Any], cache: SkillsCache) -> None:
+    solve(SolveRequest.model_validate(asked, strict=False), cache)
 
 
 def listen(port: int | None) -> socket.socket:

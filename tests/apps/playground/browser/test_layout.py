@@ -175,6 +175,34 @@ def test_long_and_many_names_overflow_nothing(desk, width):
     desk.shoot(f"long names, {width}")
 
 
+FADES = """(at) => new Promise((done) => {
+  const all = [...document.querySelectorAll(".segments, .keys, .examples, .strip, .scroll")];
+  const strips = all.filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .filter((one) => getComputedStyle(one).overflowX === "auto");
+  for (const one of strips) one.scrollLeft = at * one.scrollWidth;
+  const edges = (one) => ["--left", "--right"].map((name) => {
+    return parseFloat(getComputedStyle(one).getPropertyValue(name));
+  });
+  const seen = () => strips.map((one) => [
+    one.id || one.className, getComputedStyle(one).maskImage !== "none", ...edges(one),
+  ]);
+  setTimeout(() => done(seen()), 200);
+})"""
+
+
+def test_what_goes_on_beyond_the_edge_of_a_phone_fades_there(desk):
+    desk.page.set_viewport_size({"width": 390, "height": 844})
+    desk.visit(PRESETS["four rooms"])
+    begun = desk.page.evaluate(FADES, 0)
+    assert {"presets", "keys", "examples", "bar strip grid-only"} <= {name for name, *_ in begun}
+    assert all(mask and left == 0 and right > 0 for _, mask, left, right in begun), begun
+    ended = desk.page.evaluate(FADES, 1)
+    assert all(mask and right == 0 for _, mask, _, right in ended), ended
+    assert all(left > 0 for name, _, left, _ in ended if "scroll" not in name), ended
+    desk.page.set_viewport_size({"width": 1366, "height": 844})
+    expect(desk.page.locator("#presets[data-more]")).to_have_count(0)
+
+
 ODD = {
     "only walls": (world(["###", "###", "###"], []), "t0", "Place a goal to begin"),
     "no goals and no tasks": (world(["...", "..."], [], 0), "true", "Place a goal to begin"),

@@ -157,6 +157,29 @@ def test_an_agent_that_loses_is_repaired_until_the_task_changes(desk):
     expect(desk["repaired"]).to_be_empty()
 
 
+def test_links_carry_the_step_and_the_repair(new_desk):
+    desk = new_desk().open(XOR)
+    slide(desk, "slip", 40)
+    desk["repair"].click()
+    desk.say("certificate", "Yes: optimal")
+    open_(desk, "composition")
+    desk.page.locator("#composition .chips button").nth(1).click()
+    desk.page.wait_for_function("() => location.hash.endsWith('&step=2&repaired=1')")
+    other = new_desk()
+    other.page.goto(desk.page.url)
+    other.say("composition-node", "Step 2 of 3: left")
+    other.say("repaired", "The map shows the repaired agent")
+    assert other.numbers() == desk.numbers()
+    other.type("left ^ top")  # another task: its first step, and the composed agent
+    other.say("composition-node", "Step 1 of 3: left")
+    other.say("certificate", "No: it loses")
+    other.page.wait_for_function("() => location.hash.endsWith('&step=1')")
+    other.page.locator("#composition > summary").click()
+    other.page.wait_for_function("() => !location.hash.includes('step')")
+    desk["undo"].click()
+    desk.page.wait_for_function("() => !location.hash.includes('repaired')")
+
+
 def rows(desk):
     """The numbers of the rows of a step, without that of the best goal."""
     lines = desk.page.locator("#composition .composed tbody tr").all()
@@ -180,14 +203,14 @@ def test_a_formula_is_stepped_through_by_keyboard(desk):
         desk.page.keyboard.press("ArrowRight")
     expect(desk["composition-next"]).to_be_focused()
     for node, join in (("top & left", np.minimum), ("top | left", np.maximum)):
-        one, two, result = np.array(seen[node])
+        result, one, two = np.array(seen[node])
         np.testing.assert_allclose(result, join(one, two))
-    universal, empty, one, result = np.array(seen["~(top & left)"])
+    result, universal, empty, one = np.array(seen["~(top & left)"])
     np.testing.assert_allclose(result, universal + empty - one, atol=0.011)
     space = ta.FourRooms().space  # V̄(s, g) of a desired goal is the optimum of it alone
     best = [ta.optimal_v(space.task([goal]))[0] for goal in space.goal_names]
     np.testing.assert_allclose(universal, best, atol=0.0051)
-    result = seen["~(top & left) & (top | left)"][-1]
+    result = seen["~(top & left) & (top | left)"][0]
     desk.say("so-far", "0.00")
     assert max(result) == number(desk["optimum"].inner_text())
     desk.shoot("step by step")
@@ -212,8 +235,11 @@ def test_one_task_forty_goals_and_time_have_their_steps(desk):
     desk.say("composition-node", "Step 1 of 4: x1 (base task)")
     desk.say("composition", "4 goals of 40 are shown")
     expect(desk.page.locator("#composition canvas")).to_have_count(4)
-    desk.visit(ROOMS + "top+then+left")
+    desk.visit("#world=office&task=F+mail+%26+G+%21decoration&agent=1.1")
     desk.say("composition", "A formula over time is no single composition")
+    desk.page.locator("#composition button").click()
+    desk.solved("mail | decoration")  # no goal is both
+    desk.say("composition-node", "Step 1 of 3: mail (base task)")
 
 
 def test_others_fail_where_ours_does_not(desk):
@@ -234,6 +260,10 @@ def test_others_fail_where_ours_does_not(desk):
     desk.say("others", "plain values have no negation")
     desk.page.locator("#others button", has_text="top & left").click()
     desk.solved("top & left")
+    expect(cards).to_have_count(3)
+    desk.visit("#world=forty-goals&task=x5+%26+%7Ex3&agent=1.1")  # its own base tasks are offered
+    desk.page.locator("#others button").click()
+    desk.solved("x5 & x3")
     expect(cards).to_have_count(3)
 
 
@@ -327,6 +357,12 @@ def test_panels_are_for_everybody(new_desk, size, dark):
         open_(desk, name)
     expect(desk.page.locator("#others .method")).to_have_count(3)
     desk.page.locator("#composition canvas").first.wait_for()
+    desk["composition"].evaluate("(one) => one.scrollIntoView()")
+    desk["composition-next"].focus()
+    for _ in range(2):
+        desk.page.keyboard.press("ArrowRight")
+    desk.say("composition-node", "Step 3 of 3")
+    expect(desk.page.locator("#composition .result")).to_be_in_viewport(ratio=1)
     desk["learn-run"].focus()
     for _ in range(2):
         desk.page.keyboard.press("Enter")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import zlib
+from base64 import urlsafe_b64encode
 from xml.etree import ElementTree
 
 from playwright.sync_api import expect
@@ -41,27 +44,52 @@ def test_boxman_is_shared_too(new_desk):
     expect(desk.page.get_by_label("Seed")).to_have_value("7")
 
 
-DAMAGED = (
-    "#map=eJwTV&task=top",
-    "#map=eJyLVlBWVlaK1QEA&task=top&agent=1.1",
-    "#world=nowhere&task=top",
-    "#world=four-rooms&task=top&agent=0.0",
-    "#world=four-rooms&task=top&agent=x",
-    "#boxman=cat&task=blue",
-    "#nonsense",
-)
+def packed(*parts):
+    """A drawn world as a link holds it."""
+    packed = zlib.compress(json.dumps(parts).encode())
+    return urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-def test_a_damaged_link_says_so_and_shows_the_default_world(new_desk):
+TINY = [["..."], [["A", 0, 0, "0072b2"]], [["a", [0]]], [None, None, None], False]
+USELESS = {
+    "#map=eJwTV&task=top": "map is damaged or cut off",
+    "#map=eJyLVlBWVlaK1QEA&task=top&agent=1.1": "map is damaged or cut off",
+    f"#map={packed(*TINY, 7)}&task=a": "slip is not a share from 0 to 0.9",
+    f"#map={packed(['#..'], *TINY[1:])}&task=a": "a goal is in a wall",
+    f"#map={packed(*TINY)}": "task is missing",
+    "#world=nowhere&task=top": "world is 'nowhere', expected four-rooms, forty-goals, office, maze",
+    "#table=nowhere&task=top": "table is 'nowhere', expected frozen-lake, taxi or minigrid",
+    "#boxman=cat&task=blue": "boxman is 'cat', expected boxman, boxman-random or boxman-touch",
+    "#nonsense": "names no world",
+}
+LESSER = {
+    "#world=four-rooms&task=top&agent=0.0": "agent is '0.0', expected row and column of a free",
+    "#world=four-rooms&task=top&agent=x": "agent is 'x'",
+    "#world=four-rooms&task=top&step=0": "step is '0', expected a number from 1",
+    "#world=four-rooms&task=top&step=7": "step is 7, and this task has 1 step",
+    "#world=four-rooms&task=top&agent=x&repaired=yes": "agent is 'x', expected row and column of a "
+    "free cell, such as 1.1; repaired is 'yes', expected 1",
+    "#table=taxi&task=top&state=99999": "state is '99999'",
+    "#table=taxi&task=top&state=-1&tasks=[[]]": "tasks is '[[]]'",
+}
+
+
+def test_a_link_says_which_part_is_wrong_and_shows_what_it_can(new_desk):
     desk = new_desk().open("#world=four-rooms&task=top")
-    for damaged in DAMAGED:
-        desk.visit(damaged)
+    for link, words in USELESS.items():
+        desk.visit(link)
         desk.solved("top ^ left")
-        desk.say("notice", "This link is damaged")
+        desk.say("notice", words)
         desk.visit("#world=four-rooms&task=top")
         expect(desk["notice"]).to_be_hidden()
-    desk.open(DAMAGED[0])
-    desk.say("notice", "This link is damaged")
+    for link, words in LESSER.items():
+        desk.page.evaluate("(hash) => { location.hash = hash; }", link)
+        desk.say("notice", words)
+        expect(desk["expression"]).to_have_value("top")
+    desk.open(next(iter(USELESS)))
+    desk.say("notice", "map is damaged")
+    desk.visit("#world=office")  # with the task of that world
+    desk.solved("coffee then office & avoid decoration")
 
 
 def test_back_and_forward_go_between_worlds_not_between_letters(desk):

@@ -90,6 +90,7 @@ def taxi() -> Table:
             {"name": goal, "color": colour, "cell": int(5 * r + c)}
             for goal, colour, (r, c) in zip(goals, colours, places, strict=True)
         ],
+        first=(2 * 5 + 2) * 20 + 3 * 4 + 0,  # in the middle; the passenger goes from blue to red
         remark="A layer is where the passenger is and wants to go. A passenger is brought to no "
         "other place, so that each start has one goal.",
     )

@@ -10,7 +10,7 @@ export class Address {
     Object.assign(this, { presets, timer: null, visit: 0, turn: Promise.resolve() });
   }
 
-  /** What the address holds; a ShareError if it is damaged.  What waits to be written is dropped. */
+  /** What the address holds; see `decode`.  What waits to be written is dropped. */
   read() {
     clearTimeout(this.timer);
     this.visit += 1; // an older state must not be written to the entry that is visited now

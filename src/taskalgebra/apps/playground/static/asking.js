@@ -22,9 +22,9 @@ export class Asking {
 
   /**
    * Ask for the answer to a state; false where there is nothing to ask.  `another`: it shows another
-   * world or board than before; `improve`: of the agent after its repair, not of the composed one.
+   * world or board than before.
    */
-  ask(state, another, improve = false) {
+  ask(state, another) {
     const boxman = state.mode === "boxman";
     const [asking, idle] = boxman ? [this.gamer, this.solver] : [this.solver, this.gamer];
     idle.drop();
@@ -34,7 +34,7 @@ export class Asking {
     this.pending = boxman || state.world.goals.length > 0;
     if (this.pending) {
       this.patience = setTimeout(this.late, MOMENT);
-      asking.ask(boxman ? state.boxman : bodyOf(state, improve));
+      asking.ask(boxman ? state.boxman : bodyOf(state));
     } else asking.drop();
     return this.pending;
   }
@@ -50,7 +50,7 @@ export class Asking {
 }
 
 /** The request for the answer to a state with a map. */
-export function bodyOf({ world, expression }, improve = false) {
+export function bodyOf({ world, expression, repaired }) {
   const slices = nRows(world) * nColumns(world) * world.goals.length <= MOST_NUMBERS;
-  return { world, expression, slices, ...(improve && { improve }) };
+  return { world, expression, slices, ...(repaired && { improve: true }) };
 }

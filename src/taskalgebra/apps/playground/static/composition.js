@@ -1,6 +1,7 @@
 // A formula step by step: each of its nodes, operands first, as small maps, one per goal.
 
 import { byId, figure, h, plural, rebuild, s } from "./dom.js";
+import { inParts } from "./labels.js";
 import { equationOf, nameOf, wordsOf } from "./operators.js";
 import { drawAgent, drawGoals, drawMap } from "./picture.js";
 import { drawSmall, rangeOfAll, showLegend, smallMap } from "./small_map.js";
@@ -10,25 +11,34 @@ import { indexOf, nColumns, nRows, place } from "./world.js";
 const MOST_GOALS = 4; // of which small maps are shown; more could not be told apart
 
 export class Composition {
-  constructor() {
+  /** stepped(step): someone goes to a step, from 1; beyond(step, most): there is no such step. */
+  constructor({ stepped, beyond }) {
+    Object.assign(this, { stepped, beyond });
     this.root = byId("composition-body");
     this.at = 0;
     this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Show the nodes of an answer; the step stays the same one where only values have changed. */
+  /** Show the nodes of an answer. */
   show(world, answer, agent) {
     const nodes = answer.composition?.nodes;
     if (!nodes) {
       this.say("This formula, or this world, is too large to be shown step by step.");
       return;
     }
-    const formula = nodes.map((node) => node.text).join("\n");
-    if (formula !== this.formula) this.at = 0;
-    Object.assign(this, { world, answer, agent, nodes, formula });
+    const asked = this.at + 1;
+    this.at = Math.min(this.at, nodes.length - 1);
+    Object.assign(this, { world, answer, agent, nodes });
     this.goals = telling(nodes);
     this.range = rangeOfAll(nodes.flatMap((node) => node.slices.map((slice) => slice.values)));
     this.#draw();
+    if (asked > nodes.length) this.beyond(asked, nodes.length);
+  }
+
+  /** Show a step, or keep its number until there are steps. */
+  stepTo(step) {
+    this.at = this.nodes ? Math.min(step, this.nodes.length) - 1 : step - 1;
+    if (this.nodes) this.#draw();
   }
 
   /** The agent stands elsewhere: the numbers are those of its cell. */
@@ -43,7 +53,7 @@ export class Composition {
 
   /** A sentence in place of the steps. */
   say(sentence) {
-    Object.assign(this, { nodes: null, formula: null });
+    this.nodes = null;
     this.root.replaceChildren(sentence ? h("p", { class: "note" }, sentence) : "");
   }
 
@@ -72,15 +82,15 @@ export class Composition {
     return h("ol", { class: "chips", "aria-label": "Nodes of the formula, operands first" }, this.nodes.map(chip));
   }
 
-  /** Operands and result, a row each; goals, and the best goal of each cell, a column each. */
+  /** The result and its operands, a row each; goals, and the best goal of each cell, a column each. */
   #table(node) {
     const { goals, nodes, world } = this;
     const rows = node.children.map((child, i) => [`Q̄${"₁₂"[i]}`, nodes[child], `operand ${i + 1}`]);
     if (node.operator === "not") rows.unshift(...bounds(nodes, node));
-    rows.push(["Q̄", node, "result"]);
+    rows.unshift(["Q̄", node, "result"]); // seen without scrolling
     const isResult = (kind) => kind === "result";
     return h("table", { class: "composed" },
-      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), ` ${short(world.goals[g].name)}`)), h("th", { scope: "col" }, "best goal"))),
+      h("thead", {}, h("tr", {}, h("td", {}), goals.map((g) => h("th", { scope: "col", title: world.goals[g].name }, dot(world.goals[g], false), " ", inParts(short(world.goals[g].name)))), h("th", { scope: "col" }, "best goal"))),
       h("tbody", {}, rows.map(([sign, shown, kind]) => h("tr", { class: isResult(kind) ? "result" : null },
         h("th", { scope: "row" }, h("span", { class: "sign" }, sign), h("span", { class: "of", title: shown.text }, shown.text)),
         goals.map((g) => h("td", {}, this.#slice(shown, g))),
@@ -126,8 +136,7 @@ export class Composition {
 
   #go(to) {
     if (to < 0 || to >= this.nodes.length || to === this.at) return;
-    this.at = to;
-    this.#draw();
+    this.stepped(to + 1);
     announce(`${byId("composition-node").textContent}. ${wordsOf(this.nodes[to])}`);
   }
 

@@ -1,6 +1,7 @@
 // What is written at the goals of a map: their names where these fit beside each other, else names
 // of one or two letters, or numbers, inside the marks.
 
+import { h } from "./dom.js";
 import { nColumns, nRows } from "./world.js";
 
 const SIZE = 0.44; // of letters, in cells
@@ -64,3 +65,6 @@ function made(world) {
     ({ text: texts[i], x: column + 0.5, y: row + 0.5 + 0.36 * INSIDE, anchor: "middle", size: INSIDE }));
   return { inside: true, numbered, shown };
 }
+
+/** A name that may go on in a new line after each of its parts. */
+export const inParts = (name) => name.split(/(?<=[_\-. ])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));

@@ -1,6 +1,7 @@
 // Learning, live: the slices of the composed Q̄ fill in while episodes run, beside the planned ones.
 
 import { byId, figure, h, plural } from "./dom.js";
+import { inParts } from "./labels.js";
 import { MOST, begin, composed, distance, learn, shown, sizeOf } from "./learning.js";
 import { drawSmall, rangeOfAll, showLegend, smallMap } from "./small_map.js";
 import { announce } from "./speech.js";
@@ -45,7 +46,7 @@ export class LearningPanel {
     this.#pause();
     Object.assign(this, { run: null, using: false });
     this.#usable(false);
-    byId("learn-far").textContent = sentence;
+    byId("learn-far").replaceChildren(sentence);
     for (const id of ["learn-figures", "learn-slices", "learn-legend"]) byId(id).replaceChildren();
   }
 
@@ -62,7 +63,7 @@ export class LearningPanel {
     this.frames = world.goals.map((goal) => {
       const canvas = smallMap(world);
       const dot = h("span", { class: "dot", style: { color: goal.color } });
-      return { goal, canvas, dot, figure: h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, ` ${goal.name}`)) };
+      return { goal, canvas, dot, figure: h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, " ", inParts(goal.name))) };
     });
     byId("learn-slices").classList.toggle("many", this.frames.length > MANY);
     byId("learn-slices").replaceChildren(...this.frames.map((frame) => frame.figure));

@@ -6,18 +6,24 @@ import { Composition } from "./composition.js";
 import { byId, capitalised } from "./dom.js";
 import { isOverTime } from "./formula.js";
 import { LearningPanel } from "./learning_panel.js";
+import { offer } from "./offers.js";
 import { Others } from "./others.js";
 import { projected } from "./scene.js";
 
 const QUIET = 150; // milliseconds after an answer; before that, someone may type on
-const OVER_TIME = "A formula over time is no single composition: its automaton composes a task of this kind in every state. Write a task without time, such as one base task, to see this.";
+const OVER_TIME = "A formula over time is no single composition: its automaton composes a task of this kind in every state. This is for tasks without time.";
 const WAIT = "Computing.";
 const NO_GOAL = "There is no goal yet.";
 
 export class Lessons {
-  /** use(learned): act on learned values, or null; chosen(text): someone wants to see another task. */
-  constructor({ use, chosen }) {
-    this.panels = { composition: new Composition(), others: new Others(chosen), learning: new LearningPanel(use) };
+  /**
+   * use(learned): act on learned values, or null; chosen(text): someone wants to see another task;
+   * stepped(step): a step of the formula, or null, as its panel is shut; beyond(step, most): a step
+   * that there is not.
+   */
+  constructor({ use, chosen, stepped, beyond }) {
+    this.chosen = chosen;
+    this.panels = { composition: new Composition({ stepped, beyond }), others: new Others(chosen), learning: new LearningPanel(use) };
     this.solver = new Newest("/api/solve", (answer, body) => this.#show(answer, body), (error) => this.#say(capitalised(error.message)));
     for (const id of Object.keys(this.panels)) {
       byId(id).addEventListener("toggle", () => {
@@ -25,6 +31,17 @@ export class Lessons {
         else this.panels[id].close?.();
       });
     }
+    byId("composition").addEventListener("toggle", ({ target }) => {
+      if (target.open !== (this.step !== null)) stepped(target.open ? 1 : null);
+    });
+  }
+
+  /** Show a step of the formula; null leaves the panel as it is. */
+  stepTo(step) {
+    this.step = step;
+    if (step === null) return;
+    byId("composition").open = true;
+    this.panels.composition.stepTo(step);
   }
 
   /** A new answer for a world. */
@@ -57,7 +74,7 @@ export class Lessons {
     if (!answer || !this.#isOpen(...Object.keys(this.panels))) return;
     if (isOverTime(answer)) {
       this.solver.drop();
-      this.#say(OVER_TIME);
+      this.#say(() => offer(OVER_TIME, world, answer.expression, this.chosen));
       return;
     }
     const composition = this.#isOpen("composition", "learning");
@@ -74,7 +91,8 @@ export class Lessons {
     if (others) this.panels.others.show(world, answer);
   }
 
+  /** A sentence in all panels, or what a function makes for each of them. */
   #say(sentence) {
-    for (const panel of Object.values(this.panels)) panel.say(sentence);
+    for (const panel of Object.values(this.panels)) panel.say(typeof sentence === "function" ? sentence() : sentence);
   }
 }

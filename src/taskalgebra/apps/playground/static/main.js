@@ -7,9 +7,10 @@ import { Asking, bodyOf } from "./asking.js";
 import { BoxmanView, caption as boxmanCaption } from "./boxman_view.js";
 import { Certificate } from "./certificate.js";
 import { Challenge } from "./challenge.js";
-import { byId, capitalised } from "./dom.js";
+import { byId, capitalised, plural } from "./dom.js";
 import { Dynamics } from "./dynamics.js";
 import { ExpressionBox } from "./expression_box.js";
+import { differsInStep, following } from "./following.js";
 import { isOverTime } from "./formula.js";
 import { listenToHistory } from "./history.js";
 import { listenToKeep } from "./keep.js";
@@ -25,6 +26,7 @@ import * as result from "./result.js";
 import { showSlices } from "./slices.js";
 import { announce, say, showCaption } from "./speech.js";
 import { Store } from "./store.js";
+import { watchStrips } from "./strips.js";
 import { agentAt, projected, withLayer, worldOf } from "./scene.js";
 import { firstState } from "./table_link.js";
 import { startTheme } from "./theme.js";
@@ -52,7 +54,7 @@ class Page {
     this.presets = presets;
     this.boxmanPreset = presets.find((one) => one.id === "boxman");
     this.address = new Address(presets);
-    this.store = new Store(this.#default());
+    this.store = new Store(this.#default(), following);
     this.fresh = true; // whether to show everything, not only what changed
     this.restored = 0; // how often the state was taken from the address or changed: the last time counts
     this.game = null; // the last good answer for Boxman
@@ -80,12 +82,14 @@ class Page {
     this.acting = new Acting({ store: this.store, map: this.map, player: this.player, tools: this.tools });
     this.dynamics = new Dynamics(this.store);
     this.certificate = new Certificate({
-      repair: (improve) => this.#ask(this.store.state, false, improve),
+      repair: (repaired) => this.store.change({ repaired }),
       stand: (agent) => this.store.change({ agent }),
     });
     this.lessons = new Lessons({
       use: (learned) => this.acting.use(learned),
       chosen: (text) => this.#setExpression(text),
+      stepped: (step) => this.store.change({ step }),
+      beyond: (step, most) => this.#stepBack(step, most),
     });
     this.asking = new Asking({
       solved: (answer, body) => this.#solved(answer, body),
@@ -110,6 +114,8 @@ class Page {
       world: first.world,
       expression: first.expression,
       agent: nearestFree(first.world, [1, 1]),
+      step: byId("composition").open ? 1 : null, // of the formula, if its panel is open
+      repaired: false,
       boxman: { skills: "boxman", expression: this.boxmanPreset?.expression ?? "", seed: 0, agent: null },
     };
   }
@@ -120,9 +126,10 @@ class Page {
     let state = this.#default();
     let trouble = null;
     try {
-      const stored = await this.address.read();
+      const { wrong, ...stored } = await this.address.read();
       state = { ...state, ...stored };
-      if (stored?.world && stored.agent === null) state.agent = nearestFree(stored.world, [1, 1]);
+      trouble = wrong;
+      if (stored.world && !stored.agent) state.agent = nearestFree(stored.world, [1, 1]);
     } catch (error) {
       trouble = error.message;
     }
@@ -130,6 +137,7 @@ class Page {
     this.store.forgetHistory();
     this.fresh = true;
     this.store.change(state);
+    this.linked = true;
     if (trouble) notify("link", trouble);
   }
 
@@ -146,10 +154,16 @@ class Page {
 
   #changed(state, before, visit) {
     const { fresh } = this;
+    if (fresh || state.step !== before.step) this.lessons.stepTo(state.step);
+    if (!fresh && differsInStep(state, before)) {
+      this.address.follow(state, before, visit);
+      return;
+    }
     const touched = (...keys) => fresh || keys.some((key) => state[key] !== before[key]);
     const another = fresh || visit || isAnotherPicture(state, before);
     this.fresh = false;
     this.restored += 1;
+    this.linked = false; // until it is known to come from a link
     settled("link");
     this.address.follow(state, before, visit);
     document.body.dataset.mode = this.#scene ? "table" : state.mode;
@@ -167,7 +181,7 @@ class Page {
     } else if (touched("boxman", "mode")) this.boxman.showGame(state.boxman, this.boxmanPreset.skills);
     if (another) this.#forget();
     this.challenge.show(this.#boxmanOn ? null : state.world);
-    if (this.#boxmanOn ? touched("boxman", "mode") : touched("world", "expression", "mode")) this.#ask(state, another);
+    if (this.#boxmanOn ? touched("boxman", "mode") : touched("world", "expression", "mode", "repaired")) this.#ask(state, another);
     if (this.#boxmanOn) return;
     if (touched("agent", "mode") || another) {
       this.#plan();
@@ -177,6 +191,12 @@ class Page {
     else this.acting.drawAgent();
   }
 
+  /** The formula has fewer steps than its link says. */
+  #stepBack(step, most) {
+    this.store.change({ step: most });
+    if (this.linked) notify("link", `This link is wrong in a part: step is ${step}, and this task has ${plural(most, "step")}. The last one is shown.`);
+  }
+
   #taskNames(state) {
     if (state.mode === "grid") return state.world.tasks.map((task) => task.name);
     const skills = this.boxmanPreset.skills.find((one) => one.name === state.boxman.skills);
@@ -184,8 +204,8 @@ class Page {
   }
 
   /** Ask for the answer to a state. */
-  #ask(state, another, improve) {
-    if (this.asking.ask(state, another, improve)) this.player.wait();
+  #ask(state, another) {
+    if (this.asking.ask(state, another)) this.player.wait();
     else this.#forget("Place a goal to begin: choose the tool Goal and click a cell.");
   }
 
@@ -277,7 +297,7 @@ class Page {
   #choosePreset(preset) {
     const world = preset.scene && worldOf(preset.scene);
     const patch = world
-      ? { mode: "grid", world: withLayer(world, preset.scene.layer[preset.scene.starts[0]]), expression: preset.expression, agent: firstState(world) }
+      ? { mode: "grid", world: withLayer(world, preset.scene.layer[preset.scene.first]), expression: preset.expression, agent: firstState(world) }
       : preset.world
       ? { mode: "grid", world: preset.world, expression: preset.expression, agent: nearestFree(preset.world, [1, 1]) }
       : { mode: "boxman" };
@@ -335,6 +355,7 @@ class Page {
     });
     byId("layer").addEventListener("change", (event) => this.#seeLayer(Number(event.target.value)));
     listenToHistory(this.store);
+    watchStrips();
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault(); // the hash holds the state
       byId("expression").focus();

@@ -75,7 +75,7 @@ function truthTable(table) {
     h("tbody", {}, table.rows.map((row) => h("tr", {},
       row.in.map((value) => cell(value, "")),
       cell(row.out, "out"),
-      h("td", { class: "goals" }, row.goals.length ? some(row.goals) : h("span", { class: "no" }, "none"))))));
+      h("td", { class: "goals", title: row.goals.length > 4 ? row.goals.join(", ") : null }, row.goals.length ? some(row.goals) : h("span", { class: "no" }, "none"))))));
 }
 
 const some = (names) => (names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "));

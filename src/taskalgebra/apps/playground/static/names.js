@@ -17,6 +17,9 @@ export function quoted(name) {
 /** A name as it is written in an expression, without its quotes. */
 export const plain = (token) => (/^['"]/.test(token) ? token.slice(1, -1).replace(/\\(.)/gs, "$1") : token);
 
+/** The words of an expression that may be names, in their order. */
+export const namesIn = (expression) => (expression.match(TOKEN) ?? []).map(plain);
+
 /** The expression with one task renamed. */
 export function renamed(expression, name, to) {
   return expression.replace(TOKEN, (token) => (plain(token) === name ? quoted(to) : token));

@@ -1,7 +1,7 @@
 // What others do on the same task with the same base tasks: maps, arrows, and exact figures.
 
 import { byId, figure, h, s } from "./dom.js";
-import { quoted } from "./names.js";
+import { offer } from "./offers.js";
 import { drawGoals, drawMap } from "./picture.js";
 import { rangeOf } from "./ramp.js";
 import { nColumns, nRows } from "./world.js";
@@ -34,7 +34,7 @@ export class Others {
   show(world, answer) {
     const { others, notes, desired } = answer;
     if (!others) {
-      this.#nothing(world, notes);
+      this.#nothing(world, answer.expression, notes.at(-1));
       return;
     }
     const endless = others.some((method) => method.mean_return === null) ? " −∞ is what an agent earns that may walk on for ever." : "";
@@ -49,15 +49,11 @@ export class Others {
     this.root.replaceChildren(sentence ? h("p", { class: "note" }, sentence) : "");
   }
 
-  /** No other method applies: why, and a task to which they apply. */
-  #nothing(world, notes) {
-    const [one, two] = world.tasks.map((task) => quoted(task.name));
-    const tried = two && `${one} & ${two}`;
+  /** No other method applies: why, and, if the task is to blame, one to which they apply. */
+  #nothing(world, expression, why) {
+    const blamed = why.startsWith("No other method applies");
     this.say("");
-    this.root.append(
-      ...(notes ?? []).map((note) => h("p", {}, note)),
-      tried ? h("p", { class: "row" }, h("span", {}, "Plain values know ∨, and perhaps ∧, but no ¬. Try"), h("button", { type: "button", onclick: () => this.chosen(tried) }, tried)) : "",
-    );
+    this.root.append(h("p", {}, why), blamed ? h("p", {}, offer("Plain values know ∨, and perhaps ∧, but no ¬.", world, expression, this.chosen)) : "");
   }
 }
 

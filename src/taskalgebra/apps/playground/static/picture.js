@@ -73,7 +73,6 @@ function drawArrows(world, solution) {
     const action = solution.actions[at];
     const glyph = world.glyphs?.[action] ?? null;
     const shape = glyph ? ARROWS[glyph.angle / 90] : ARROWS[action];
-    if (glyph?.letters && goals.has(at)) letters.push(s("text", { x: column + 0.84, y: row + 0.3, "font-size": 0.32, fill: PAPER, stroke: INK, "stroke-width": 0.06, "paint-order": "stroke" }, glyph.letters));
     if (goals.has(at)) return;
     if (glyph?.letters) letters.push(s("text", { x: column + 0.5, y: row + 0.65, fill: isBright(height) ? INK : PAPER }, glyph.letters));
     if (!shape) return;
@@ -143,13 +142,25 @@ export function drawGoals(world, solution, named = true) {
           : s("circle", { r: inside ? 0.32 : 0.24, fill: "none", stroke: goal.color, "stroke-width": 0.08 }));
   });
   if (!named) return s("g", { class: "goals" }, marks);
+  const letters = drawLetters(world, solution);
   const names = shown.map(({ text, x, y, anchor, size }) => s("text", { x, y, "text-anchor": anchor, "font-size": size }, text));
   const lettering = {
     class: "names", "font-weight": 600, "font-family": "sans-serif",
     fill: inside ? INK : PAPER, stroke: inside ? PAPER : INK,
     "stroke-width": 0.1, "stroke-linejoin": "round", "paint-order": "stroke",
   };
-  return s("g", { class: "goals" }, marks, s("g", lettering, names));
+  return s("g", { class: "goals" }, marks, letters, s("g", lettering, names));
+}
+
+/** Actions without an arrow where goals are marked, each in the corner of its mark. */
+function drawLetters(world, solution) {
+  if (!world.glyphs || !fits(world, solution)) return null;
+  const texts = world.goals.map(({ cell: [row, column] }) => {
+    const letters = row >= 0 && world.glyphs[solution.actions[indexOf(world, [row, column])]]?.letters;
+    return letters ? s("text", { x: column + 0.86, y: row + 0.28 }, letters) : null;
+  });
+  const lettering = { "font-size": 0.32, "font-weight": 700, "text-anchor": "middle", "font-family": "sans-serif" };
+  return s("g", { class: "letters", fill: PAPER, stroke: INK, "stroke-width": 0.08, "paint-order": "stroke", ...lettering }, texts);
 }
 
 const line = (cells) => cells.map(([row, column], i) => `${i ? "L" : "M"}${column + 0.5} ${row + 0.5}`).join("");

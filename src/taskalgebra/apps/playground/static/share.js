@@ -5,15 +5,14 @@
 //   #table=taxi&task=…&state=42                        a world that is not drawn
 //   #boxman=boxman-random&task=…&seed=3&agent=2.5       Boxman
 //
+// step=3 shows a step of the formula, and repaired=1 the agent after its repair; Boxman has neither.
+//
 // A compressed world ends in a checksum (zlib's), so that a damaged link is noticed.
 
+import { listed } from "./dom.js";
+import { Parts, fail, failAt, numberFrom } from "./link_parts.js";
 import { readTable, writeTable } from "./table_link.js";
-import { checked, isFree } from "./world.js";
-
-export class ShareError extends Error {}
-
-const DAMAGED = "This link is damaged; this is the default world instead.";
-const GONE = "This link shows the world of a program that has ended; this is the default world instead.";
+import { WorldError, checked, isFree } from "./world.js";
 
 const pack = (world) =>
   JSON.stringify([
@@ -59,61 +58,81 @@ async function inflated(text) {
 /** The hash of a state, with the #. */
 export async function encode(state, presets) {
   const query = new URLSearchParams();
-  const set = (key, value) => value !== null && value !== undefined && query.set(key, value);
-  if (state.mode === "boxman") {
-    const { skills, expression, seed, agent } = state.boxman;
-    query.set("boxman", skills);
-    query.set("task", expression);
-    query.set("seed", seed);
-    set("agent", agent?.join("."));
-  } else if (state.world.scene) writeTable(query, state);
+  if (state.mode === "boxman") writeBoxman(query, state.boxman);
   else {
-    const preset = presets.find((one) => one.world && pack(one.world) === pack(state.world));
-    if (preset) query.set("world", preset.id);
-    else query.set("map", await deflated(pack(state.world)));
-    query.set("task", state.expression);
-    set("agent", state.agent?.join("."));
+    if (state.world.scene) writeTable(query, state);
+    else await writeDrawing(query, state, presets);
+    if (state.step) query.set("step", state.step);
+    if (state.repaired) query.set("repaired", 1);
   }
   return `#${query}`;
 }
 
-function cellOf(text) {
-  if (text === null) return null;
-  if (!/^\d{1,3}\.\d{1,3}$/.test(text)) throw new ShareError(DAMAGED);
-  return text.split(".").map(Number);
+function writeBoxman(query, { skills, expression, seed, agent }) {
+  query.set("boxman", skills);
+  query.set("task", expression);
+  query.set("seed", seed);
+  if (agent) query.set("agent", agent.join("."));
 }
 
-/** The part of the state that a hash holds, or null for an empty hash; a ShareError if damaged. */
+async function writeDrawing(query, { world, expression, agent }, presets) {
+  const preset = presets.find((one) => one.world && pack(one.world) === pack(world));
+  if (preset) query.set("world", preset.id);
+  else query.set("map", await deflated(pack(world)));
+  query.set("task", expression);
+  if (agent) query.set("agent", agent.join("."));
+}
+
+/**
+ * The part of the state that a hash holds, with `wrong`, a sentence about parts that were left out, or
+ * null; nothing else for an empty hash; a ShareError if nothing can be shown.
+ */
 export async function decode(hash, presets) {
-  if (hash.length < 2) return null;
+  if (hash.length < 2) return { wrong: null };
+  const parts = new Parts(new URLSearchParams(hash.slice(1)));
+  const kind = Object.keys(READ).find((name) => parts.get(name) !== null) ?? fail("it names no world, as #world=four-rooms does");
+  const found = await READ[kind](parts, presets);
+  const step = parts.lesser("step", "a number from 1", numberFrom(1));
+  const repaired = parts.lesser("repaired", "1", (text) => text === "1" || null) ?? false;
+  return { ...found, repaired, ...(step && { step }), wrong: parts.wrong };
+}
+
+/** How a link is read, by the part that names its world. */
+const READ = { table: readTable, boxman: boxmanOf, map: drawingOf, world: presetOf };
+
+function boxmanOf(parts, presets) {
+  const skills = parts.get("boxman");
+  const known = presets.find((one) => one.id === "boxman")?.skills ?? fail("boxman is not part of this page");
+  if (!known.some((one) => one.name === skills)) failAt("boxman", skills, listed(known.map((one) => one.name), "or"));
+  const expression = parts.get("task") ?? fail("task is missing");
+  const seed = parts.lesser("seed", "a whole number", numberFrom(0)) ?? 0;
+  return { mode: "boxman", boxman: { skills, expression, seed, agent: parts.lesser("agent", CELL, cellOf) } };
+}
+
+async function drawingOf(parts) {
+  const world = await unpacked(parts.get("map"));
+  return drawn(parts, world, parts.get("task") ?? fail("task is missing"));
+}
+
+async function unpacked(text) {
   try {
-    const query = new URLSearchParams(hash.slice(1));
-    if (query.has("table")) return await tableOf(query, presets);
-    const agent = cellOf(query.get("agent"));
-    const expression = query.get("task");
-    if (expression === null) throw new ShareError(DAMAGED);
-    if (query.has("boxman")) {
-      const skills = query.get("boxman");
-      const known = presets.find((one) => one.id === "boxman")?.skills ?? [];
-      const seed = Number(query.get("seed") ?? 0);
-      if (!known.some((one) => one.name === skills) || !Number.isSafeInteger(seed) || seed < 0) throw new ShareError(DAMAGED);
-      return { mode: "boxman", boxman: { skills, expression, seed, agent } };
-    }
-    const world = query.has("map")
-      ? unpack(await inflated(query.get("map")))
-      : presets.find((one) => one.world && one.id === query.get("world"))?.world;
-    if (!world || (agent && !isFree(world, agent))) throw new ShareError(DAMAGED);
-    return { mode: "grid", world, expression, agent };
+    return unpack(await inflated(text));
   } catch (error) {
-    throw error instanceof ShareError ? error : new ShareError(DAMAGED);
+    return fail(error instanceof WorldError ? `map holds a world in which ${error.message}` : "map is damaged or cut off");
   }
 }
 
-/** What a link to a table holds; worlds of `ta.playground` end with their program. */
-async function tableOf(query, presets) {
-  try {
-    return await readTable(query, presets);
-  } catch (error) {
-    throw new ShareError(error.field === "world.table" && query.get("table").startsWith("own-") ? GONE : DAMAGED);
-  }
+function presetOf(parts, presets) {
+  const id = parts.get("world");
+  const preset = presets.find((one) => one.world && one.id === id) ?? failAt("world", id, listed(presets.filter((one) => one.world).map((one) => one.id), "or"));
+  return drawn(parts, preset.world, parts.get("task") ?? preset.expression);
 }
+
+/** A drawn world with the agent of a link. */
+function drawn(parts, world, expression) {
+  const free = (text) => [cellOf(text)].find((cell) => cell && isFree(world, cell)) ?? null;
+  return { mode: "grid", world, expression, agent: parts.lesser("agent", CELL, free) };
+}
+
+const CELL = "row and column of a free cell, such as 1.1";
+const cellOf = (text) => (/^\d{1,3}\.\d{1,3}$/.test(text) ? text.split(".").map(Number) : null);

@@ -1,7 +1,7 @@
 // The slices of Figure 2: for each goal, the value of every cell if the agent must end there.
 
 import { byId, h } from "./dom.js";
-import { labelsOf } from "./labels.js";
+import { inParts, labelsOf } from "./labels.js";
 import { drawSmall, rangeOfAll, showLegend, smallMap } from "./small_map.js";
 
 const MANY = 12;
@@ -37,6 +37,6 @@ export function showSlices(world, solution) {
 function frameOf(world, goal, number) {
   const canvas = smallMap(world);
   const dot = h("span", { style: { color: goal.color } });
-  const figure = h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, ` ${number}${goal.name}`));
+  const figure = h("figure", {}, canvas, h("figcaption", { title: goal.name }, dot, ` ${number}`, inParts(goal.name)));
   return { figure, canvas, dot, goal };
 }

@@ -1,8 +1,9 @@
 // The state of the page, its listeners, undo and redo.
 
 export class Store {
-  constructor(state) {
-    this.state = state;
+  /** follow(patch, state): what else changes with a patch. */
+  constructor(state, follow = () => ({})) {
+    Object.assign(this, { state, follow });
     this.past = [];
     this.future = [];
     this.listeners = [];
@@ -52,7 +53,7 @@ export class Store {
 
   #apply(patch, visit) {
     const before = this.state;
-    this.state = { ...before, ...patch };
+    this.state = { ...before, ...this.follow(patch, before), ...patch };
     for (const listener of this.listeners) listener(this.state, before, visit);
   }
 }

@@ -2,12 +2,16 @@
 // are not those of the scene.
 
 import { scene as askScene } from "./api.js";
-import { agentOf, worldOf } from "./scene.js";
+import { listed } from "./dom.js";
+import { fail, failAsGone, failAt, numberFrom } from "./link_parts.js";
+import { quoted } from "./names.js";
+import { agentOf, withLayer, worldOf } from "./scene.js";
+import { LIMITS, isName } from "./world.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** The state of a start: the first one of the scene. */
-export const firstState = (world) => agentOf(world, world.scene.starts[0]);
+/** The agent where the page puts it at first. */
+export const firstState = (world) => agentOf(world, world.scene.first);
 
 /** Write a state of the page into a query. */
 export function writeTable(query, { world, expression, agent }) {
@@ -19,17 +23,27 @@ export function writeTable(query, { world, expression, agent }) {
   if (agent) query.set("state", agent[2]);
 }
 
-/** The state that a query holds; an error if it is damaged, or if there is no such world. */
-export async function readTable(query, presets) {
-  const id = query.get("table");
-  const scene = presets.find((one) => one.scene?.id === id)?.scene ?? (await askScene(id));
-  const names = scene.goals.map((goal) => goal.name);
-  const given = query.has("tasks") ? JSON.parse(query.get("tasks")) : null;
-  const tasks = given?.map(([name, ...goals]) => ({ name: String(name), goals: goals.map((goal) => names[goal]) })) ?? scene.tasks;
-  if (tasks.some((task) => task.goals.includes(undefined))) throw new Error("a goal is missing");
-  const state = query.has("state") ? Number(query.get("state")) : scene.starts[0];
-  if (!(state in scene.cell)) throw new Error("there is no such state");
-  const layer = scene.layer[state];
-  const world = worldOf(scene, tasks, layer);
-  return { mode: "grid", world, expression: query.get("task") ?? "", agent: agentOf(world, state) };
+/** The scene of a world that `ta.playground` opened; it ends with its program. */
+const opened = (id) => askScene(id).catch((error) => (error.field === "world.table" ? failAsGone() : fail(error.message)));
+
+/** The state that a link holds. */
+export async function readTable(parts, presets) {
+  const id = parts.get("table");
+  const preset = presets.find((one) => one.scene?.id === id);
+  if (!preset && !id.startsWith("own-")) failAt("table", id, listed(presets.filter((one) => one.scene).map((one) => one.id), "or"));
+  const scene = preset?.scene ?? (await opened(id));
+  const tasks = parts.lesser("tasks", "base tasks, each a name and numbers of goals", (text) => tasksOf(scene, JSON.parse(text))) ?? scene.tasks;
+  const shown = worldOf(scene, tasks, scene.layer[scene.first]);
+  const known = (text) => (agentOf(shown, numberFrom(0)(text)) ? Number(text) : null);
+  const state = parts.lesser("state", "the number of a state on the map", known) ?? scene.first;
+  const world = withLayer(shown, scene.layer[state]);
+  return { mode: "grid", world, expression: parts.get("task") ?? preset?.expression ?? (tasks.length ? quoted(tasks[0].name) : "true"), agent: agentOf(world, state) };
+}
+
+/** Base tasks out of a link, or null. */
+function tasksOf(scene, given) {
+  const tasks = given.map(([name, ...goals]) => ({ name, goals: goals.map((goal) => scene.goals[goal].name) }));
+  const names = new Set(tasks.map(({ name }) => name));
+  const usable = tasks.every(({ name, goals }) => isName(name) && new Set(goals).size === goals.length);
+  return usable && names.size === tasks.length && tasks.length <= LIMITS.tasks ? tasks : null;
 }

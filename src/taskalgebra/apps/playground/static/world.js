@@ -223,12 +223,16 @@ export const EMPTY_ROOM = {
   ],
 };
 
-/** Check a world from a link; throws a sentence about what is wrong with it. */
+/** A world that a page cannot hold, and what is wrong with it. */
+export class WorldError extends Error {}
+
+export const isName = (name) => typeof name === "string" && name.trim() !== "" && name.length <= LIMITS.name;
+
+/** Check a world from a link. */
 export function checked(world) {
   const fail = (sentence) => {
-    throw new Error(sentence);
+    throw new WorldError(sentence);
   };
-  const isName = (name) => typeof name === "string" && name.trim() !== "" && name.length <= LIMITS.name;
   if (!Array.isArray(world.map) || !world.map.length) fail("the map is missing");
   const width = world.map[0]?.length;
   if (!width || width > LIMITS.side || world.map.length > LIMITS.side) fail("the map has no usable size");
@@ -246,7 +250,7 @@ export function checked(world) {
   for (const key of ["step_reward", "r_universal", "r_empty"]) {
     if (world[key] !== undefined && world[key] !== null && !Number.isFinite(world[key])) fail("a reward is not a number");
   }
-  if (world.slip !== undefined && !(world.slip >= 0 && world.slip <= LIMITS.slip)) fail("how often moves slip is not a share");
+  if (world.slip !== undefined && !(world.slip >= 0 && world.slip <= LIMITS.slip)) fail(`slip is not a share from 0 to ${LIMITS.slip}`);
   if (world.touch !== undefined && typeof world.touch !== "boolean") fail("how goals are taken is not said");
   return world;
 }

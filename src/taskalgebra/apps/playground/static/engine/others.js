@@ -5,6 +5,7 @@
 import { mayMiss } from "./graph.js";
 import { ahead, chanceOf, optimum, policyValues } from "./planning.js";
 import { counted, fixed } from "./python.js";
+import { quote } from "./text.js";
 import { namesOf } from "./tree.js";
 import { truthTable } from "./truth.js";
 
@@ -57,10 +58,17 @@ function productsOf(steps) {
     return `of base tasks do not tell what ${rows.length ? "every goal" : "no goal"} is worth, which this task means`;
   }
   for (const [j, name] of names.entries()) {
-    if (rows.some((row) => !holds(row | (1 << j)))) return `have no negation, and this task needs ~${name}`;
+    if (rows.some((row) => !holds(row | (1 << j)))) return `have no negation, and ${negated(steps, name)}`;
   }
   const least = rows.filter((row) => !rows.some((other) => other !== row && (row & other) === other));
   return least.map((row) => names.filter((_, j) => (row >> j) & 1));
+}
+
+/** Which negation a formula needs, and where it hides if none is written. */
+function negated(steps, name) {
+  const needs = `this task needs ~${quote(name)}`;
+  const kinds = steps.map(([kind]) => kind);
+  return kinds.includes("xor") && !kinds.includes("not") ? `${needs}, as a ^ b is a & ~b | ~a & b` : needs;
 }
 
 /** A method on one task, with exact figures over all starts. */

@@ -2,8 +2,8 @@
 
 import { allPrintable, counted, general, length, quoted, strip } from "./python.js";
 import { tooSlippery } from "./slips.js";
-import { ExpressionError, tokenEnd } from "./text.js";
-import { isTemporal, parse } from "./tree.js";
+import { ExpressionError, knownNames, tokenEnd } from "./text.js";
+import { isTemporal, namesOf, parse } from "./tree.js";
 
 const MOST = { expression: 10_000, goals: 64, tasks: 6, side: 128, name: 60, reward: 1e3, slip: 0.9 };
 const LEAST_COST = 1e-6;
@@ -152,10 +152,18 @@ export function readTask(text, tasks, goals) {
     const overTime = free.error ? null : isTemporal(free.steps);
     const namesGoals = second.error.position !== first.error.position;
     if (overTime || (overTime === null && namesGoals)) throw refused(second.error, text);
-    throw refused(first.error, text, namesGoals);
+    throw refused(namesGoals ? namingGoal(first.error, text, tasks) : first.error, text);
   }
   if (isTemporal(second.steps)) return second.steps;
-  throw refused(first.error, text, true);
+  throw refused(namingGoal(first.error, text, tasks), text);
+}
+
+/** The error of a name that is not that of a base task, but of a goal: how to write it. */
+function namingGoal({ position }, text, tasks) {
+  const written = text.slice(position, tokenEnd(text, position));
+  const [name] = namesOf(parse(written));
+  const unknown = `unknown task ${quoted(name)}; known: ${knownNames(tasks) || "no tasks"}`;
+  return { reason: `${unknown}. This is a goal: write F ${written}.`, position };
 }
 
 function attempt(text, names, goals) {
@@ -167,8 +175,7 @@ function attempt(text, names, goals) {
   }
 }
 
-function refused({ reason, position }, text, namesGoal = false) {
+function refused({ reason, position }, text) {
   const end = tokenEnd(text, position);
-  const advice = namesGoal ? ` This is a goal: write F ${text.slice(position, end)}.` : "";
-  return new RefusedError(reason + advice, "expression", [position, end].map((at) => length(text.slice(0, at))));
+  return new RefusedError(reason, "expression", [position, end].map((at) => length(text.slice(0, at))));
 }
