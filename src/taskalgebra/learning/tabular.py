@@ -25,6 +25,7 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from taskalgebra.arrays import Array
 from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
+from taskalgebra.learning.missed import never_met, require_no_traps, require_ways
 from taskalgebra.learning.one_copy import OneCopy
 from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
@@ -35,7 +36,6 @@ from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance, listed, number
-from taskalgebra.worlds.finite import FiniteMDP
 
 NUMBERS = "observations.npz"
 """The file with the numbers of observations that have none of their own."""
@@ -47,6 +47,7 @@ SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
 """α and ε for worlds with random outcomes, or with unknown ones."""
+LONGER = "learn longer, learner=QLearning(steps=...)"
 
 
 @final
@@ -271,6 +272,7 @@ class _InTables(_Way):
     def __init__(self, learner: QLearning, space: TaskSpace) -> None:
         mdp = space.mdp
         require_no_traps(mdp)
+        require_ways(mdp)
         settings = Settings() if mdp.deterministic else STOCHASTIC
         n_pairs = mdp.n_states * mdp.n_actions
         super().__init__(learner, space, n_pairs, settings, lambda: default_r_bar_min(space))
@@ -378,20 +380,5 @@ def _require_goals(run: Run, space: TaskSpace, goal_without_end: bool) -> None:
                 f"so no goal was met; an environment terminates an episode in a goal. If it does, "
                 f"learn longer, or raise max_episode_steps"
             )
-        raise ValueError(
-            f"in {run.n_steps:,} steps these goals were never met: {names}; learn longer"
-        )
-
-
-def require_no_traps(mdp: FiniteMDP) -> None:
-    """Refuse worlds in which an episode of learning might never end."""
-    lost = np.flatnonzero(~mdp.ending[mdp.successor])
-    pairs = np.searchsorted(mdp.offset, lost, side="right") - 1
-    live = pairs[mdp.ending[pairs // mdp.n_actions]]
-    if live.size:
-        s, a = divmod(int(live[0]), mdp.n_actions)
-        raise ValueError(
-            f"{mdp.action_names[a]} in {mdp.state_name(s)} may lead to where no goal can be "
-            f"reached, so an episode might never end; use solve, or learner=FewSteps(), which "
-            f"gives such episodes up"
-        )
+        after = f"{run.n_steps:,} steps and {run.n_episodes:,} episodes"
+        raise ValueError(never_met(space, missed, after, LONGER))
