@@ -31,7 +31,6 @@ from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.learning.missed import never_met, require_ways
 from taskalgebra.learning.q_learning import NO_OPTIMUM, Settings, Stop
 from taskalgebra.learning.replay_kernels import Buffer, Rules, Standing, World, advance
-from taskalgebra.learning.tabular import STOCHASTIC
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
@@ -42,6 +41,8 @@ from taskalgebra.worlds.chance import seeded
 
 DETERMINISTIC = Settings()
 """α and ε for worlds whose outcomes are certain: both 1."""
+STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
+"""α and ε for worlds with random outcomes."""
 CHUNK = 4_000_000
 """Updates between two reports of progress and checks for Ctrl-C."""
 
@@ -121,7 +122,7 @@ def hindsight_replay(
     rules = Rules(
         np.stack([task.goal_reward for task in tasks]),
         low,
-        settings.learning_rate,
+        settings.constant_rate,
         settings.epsilon,
         settings.discount,
         replay.relabelled,

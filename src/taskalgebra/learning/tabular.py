@@ -45,7 +45,7 @@ FIRST_STATES = 64
 """Rows of a table of observations that have no numbers, before it has to grow."""
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
-STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
+UNSURE = Settings(epsilon=0.5)
 """α and ε for worlds with random outcomes, or with unknown ones."""
 LONGER = "learn longer, learner=QLearning(steps=...)"
 
@@ -66,7 +66,8 @@ class QLearning:
     """Steps per task; by default, without episodes, a thousand per state and action.  Where states
     have no numbers, these are as many as acting at random for a moment meets."""
     settings: Settings | None = None
-    """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
+    """α, ε and γ; by default the paper's α = ε = 1 in deterministic worlds.  In others ε is 0.5,
+    and α is 1 until the outcomes of an action in a state are seen to differ, and then falls."""
     r_bar_min: float | None = None
     """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`."""
 
@@ -273,7 +274,7 @@ class _InTables(_Way):
         mdp = space.mdp
         require_no_traps(mdp)
         require_ways(mdp)
-        settings = Settings() if mdp.deterministic else STOCHASTIC
+        settings = Settings() if mdp.deterministic else UNSURE
         n_pairs = mdp.n_states * mdp.n_actions
         super().__init__(learner, space, n_pairs, settings, lambda: default_r_bar_min(space))
 
@@ -313,7 +314,7 @@ class _ByPlaying(_Way):
             learner,
             env.space,
             n_states * int(actions.n),
-            STOCHASTIC,
+            UNSURE,
             lambda: penalty_of(env, step_rewards(env, seed), self.limit),
         )
 
