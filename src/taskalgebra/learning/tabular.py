@@ -27,7 +27,7 @@ from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
 from taskalgebra.learning.missed import never_met, require_no_traps, require_ways
 from taskalgebra.learning.one_copy import OneCopy
-from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
+from taskalgebra.learning.probe import default_penalty, n_observations
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
@@ -69,7 +69,8 @@ class QLearning:
     """α, ε and γ; by default the paper's α = ε = 1 in deterministic worlds.  In others ε is 0.5,
     and α is 1 until the outcomes of an action in a state are seen to differ, and then falls."""
     r_bar_min: float | None = None
-    """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`."""
+    """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`, and in a world
+    that is played that of `probe.default_penalty`: r_∅ where outcomes are seen to differ."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense before anything is learned."""
@@ -315,7 +316,7 @@ class _ByPlaying(_Way):
             env.space,
             n_states * int(actions.n),
             UNSURE,
-            lambda: penalty_of(env, step_rewards(env, seed), self.limit),
+            lambda: default_penalty(env, seed, self.limit),
         )
 
     def fingerprint(self, task: Task) -> str:
