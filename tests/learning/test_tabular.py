@@ -42,6 +42,18 @@ def test_the_penalty_is_that_of_definition_2_with_the_limit_for_the_diameter():
     assert given.family.r_bar_min == -5.0
 
 
+def test_where_outcomes_differ_the_penalty_is_the_mildest():
+    """As in the tables of stochastic worlds: else agents go nowhere for fear of accidents."""
+    world = row_world(SlipperyRow)
+    skills = ta.learn(world, learner=ta.QLearning(steps=4_000))
+    assert skills.family.r_bar_min == -0.125
+    (said,) = (f for f in skills["edge"].certificate(episodes=2).findings if "mild" in f.name)
+    assert (said.holds, said.detail) == (True, "r̄_MIN = -0.125 = r_∅, the mildest")
+    given = ta.learn(world, learner=ta.QLearning(steps=4_000, r_bar_min=-5.0))
+    (said,) = (f for f in given["edge"].certificate(episodes=2).findings if "mild" in f.name)
+    assert not said.examined and "learner=QLearning(r_bar_min=-0.125)" in said.detail
+
+
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_it_does_not_matter_how_the_copies_reset_themselves(mode):
     """Nor that a limit cuts most episodes off."""
