@@ -33,6 +33,15 @@ class Row(gym.Env):
         return self.state, -self.COST, False, False, {}
 
 
+class SlipperyRow(Row):
+    """One in five actions is another one."""
+
+    def step(self, action):
+        if self.state < 5 and self.np_random.random() < 0.2:
+            action = int(self.np_random.integers(3))
+        return super().step(action)
+
+
 NEXT_STATE = [[max(s - 1, 0), min(s + 1, 4), (5, 1, 6, 3, 7)[s]] for s in range(5)]
 NEXT_STATE += [[s] * 3 for s in (5, 6, 7)]
 GOALS, TASKS = ("west", "middle", "east"), {"edge": ["west", "east"], "early": ["west", "middle"]}

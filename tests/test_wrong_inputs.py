@@ -137,7 +137,7 @@ REFUSED = {
         "not numbers",
     ),
     "alpha true": (lambda: ta.Settings(learning_rate=True), ValueError, "in [0, 1]"),
-    "alpha none": (lambda: ta.Settings(learning_rate=None), ValueError, "in [0, 1]"),
+    "epsilon none": (lambda: ta.Settings(epsilon=None), ValueError, "in [0, 1]"),
     "rate text": (lambda: ta.DeepSettings(learning_rate="1e-3"), ValueError, "a positive number"),
     "rate true": (lambda: ta.DeepSettings(learning_rate=True), ValueError, "a positive number"),
     "tau text": (lambda: ta.DeepSettings(tau="0.1"), ValueError, "in [0, 1]"),

@@ -5,6 +5,7 @@ Every message says what was given, what was expected and, where it helps, what t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from inspect import signature
@@ -174,6 +175,22 @@ def goal_index(goal: str | int, names: Sequence[str]) -> int:
             f"{len(names) - 1}"
         )
     return int(goal)
+
+
+def goals_named(goal: str | int, names: Sequence[str]) -> list[int]:
+    """The positions of the goals that are meant: one, or all of a kind that is numbered.
+
+    >>> goals_named("rock", ["rock 1", "tree", "rock 2", "rock garden 3"])
+    [0, 2]
+    >>> goals_named("rock 2", ["rock 1", "tree", "rock 2"])
+    [2]
+    """
+    if isinstance(goal, str) and goal not in names:
+        numbered = re.compile(re.escape(goal) + r" \d+")
+        alike = [i for i, name in enumerate(names) if numbered.fullmatch(name)]
+        if alike:
+            return alike
+    return [goal_index(goal, names)]
 
 
 def instance(value: object, kind: type[T], what: str) -> T:

@@ -13,9 +13,10 @@ from taskalgebra.learning.checkpoint import CheckpointError, fingerprint, load, 
 from taskalgebra.learning.q_learning import Settings, Stop, goal_oriented_q_learning
 
 
-def test_a_saved_run_resumes_bit_for_bit(tmp_path, four_rooms):
-    task = four_rooms.tasks["top"]
-    settings = Settings(epsilon=0.5, learning_rate=0.7)
+@pytest.mark.parametrize(("slip", "alpha"), [(0.0, 0.7), (0.2, None)])
+def test_a_saved_run_resumes_bit_for_bit(tmp_path, slip, alpha):
+    task = FourRooms(slip_probability=slip).tasks["top"]
+    settings = Settings(epsilon=0.5, learning_rate=alpha)
     whole = goal_oriented_q_learning(task, Stop(steps=5000), settings=settings, seed=9)
     half = goal_oriented_q_learning(task, Stop(steps=2222), settings=settings, seed=9)
     save(tmp_path / "run.npz", half, fingerprint(task))

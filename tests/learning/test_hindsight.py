@@ -197,7 +197,7 @@ def test_a_full_memory_forgets_the_oldest():
     [
         (ta.FourRooms(shared_absorbing=False), ta.Hindsight(), "shared_absorbing=False"),
         (ta.FourRooms(dense=True), ta.Hindsight(), "is dense"),
-        (ta.FourRooms(), ta.Hindsight(steps=5), "in 5 steps these goals were never met"),
+        (ta.FourRooms(), ta.Hindsight(steps=5), "in 5 steps .*only rare: learn longer"),
         (ta.FourRooms(), ta.Hindsight(r_bar_min=1.0), "wrong goal would be welcome"),
     ],
 )

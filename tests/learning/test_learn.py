@@ -39,6 +39,30 @@ def test_random_worlds_are_learned_slowly_by_default():
     assert result.mean_return > result.optimal_return - 0.2
 
 
-def test_goals_that_were_never_met_are_named():
-    with pytest.raises(ValueError, match=r"never met: .*learn longer"):
+def test_goals_that_are_only_rare_are_named():
+    with pytest.raises(ValueError, match=r"never met: .*only rare: learn longer, .*steps="):
         ta.learn(ta.FourRooms(), learner=ta.QLearning(steps=40))
+
+
+PARTED = """
+    #######
+    #A.#.B#
+    #######
+"""
+
+
+@pytest.mark.parametrize("learner", [ta.QLearning(steps=400), ta.Hindsight(steps=400)], ids=type)
+@pytest.mark.parametrize("slip", [0.0, 0.5])
+def test_goals_out_of_reach_are_told_from_rare_ones(learner, slip):
+    """No start is on the side of B, so that no number of steps would do."""
+    parted = ta.from_text(PARTED, starts=[(1, 2)], slip_probability=slip)
+    with pytest.raises(ValueError, match=r"^no episode can end in .*any start: B; ") as e:
+        ta.learn(parted, {"a": ["A"]}, learner=learner)
+    assert ("FewSteps" in str(e.value)) == (slip == 0.0)
+    for skills in (
+        ta.solve(parted, {"a": ["A"]}),
+        *([ta.learn(parted, {"a": ["A"]}, learner=ta.FewSteps())] if not slip else []),
+    ):  # what the error says to do
+        assert skills["a"].certificate().optimal
+    whole = ta.from_text(PARTED, starts=[(1, 2), (1, 4)], slip_probability=slip)
+    assert ta.learn(whole, {"a": ["A"]}, learner=type(learner)(steps=4_000))

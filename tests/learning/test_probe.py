@@ -7,8 +7,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import taskalgebra as ta
 from deep_worlds import Corridor, corridor_world
+from row_worlds import Row, SlipperyRow, row_world
 from taskalgebra.learning import probe
-from taskalgebra.learning.probe import StepRewards, penalty_of, step_rewards
+from taskalgebra.learning.probe import StepRewards, outcomes_differ, penalty_of, step_rewards
 from taskalgebra.theory.rewards import r_bar_min_of
 
 
@@ -91,3 +92,40 @@ def test_the_penalty_is_that_of_definition_2_with_a_limit_for_the_diameter():
     world = ta.FiniteEnv(poor)
     assert penalty_of(world, StepRewards(-0.1, -0.1), 4) == -2.0 * 5
     assert np.isfinite(penalty_of(world, StepRewards(-0.1, -0.1), 4))
+
+
+class Dear(Row):
+    """Steps cost more in every second episode: a chance that only rewards show."""
+
+    n = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.n += 1
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        seen, reward, *rest = super().step(action)
+        return (seen, reward - 0.5 * (self.n % 2), *rest)
+
+
+class Astray(Row):
+    """Taking the middle ends in the east as often: a chance that only goals show."""
+
+    def step(self, action):
+        seen, reward, terminated, truncated, info = super().step(action)
+        if terminated and info["goal"] == 1 and self.np_random.random() < 0.5:
+            info = {"goal": 2}
+        return seen, reward, terminated, truncated, info
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize(
+    ("kind", "differ"), [(Row, False), (SlipperyRow, True), (Dear, True), (Astray, True)]
+)
+def test_outcomes_differ_where_there_is_chance(kind, differ, mode):
+    """New episodes begin in random states, which is no chance of actions."""
+    world = row_world()
+    world._make = lambda n: SyncVectorEnv([kind] * n, autoreset_mode=mode)
+    assert outcomes_differ(world, 0) == differ
+    world = corridor_world(lambda n: SyncVectorEnv([Corridor] * n, autoreset_mode=mode))
+    assert not outcomes_differ(world, 0)  # observations that are arrays

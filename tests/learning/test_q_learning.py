@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,10 +22,16 @@ from taskalgebra.learning.q_learning import (
     q_learning,
 )
 from taskalgebra.planning.exact import q_bar_star
+from taskalgebra.theory.rewards import default_r_bar_min
 from taskalgebra.theory.tasks import TaskSpace
 from taskalgebra.worlds.build import from_arrays
 from taskalgebra.worlds.chance import Stream
 from taskalgebra.worlds.grid import absorbing_only, from_text
+
+
+@pytest.fixture(scope="module")
+def slippery_rooms():
+    return FourRooms(slip_probability=0.2)
 
 
 def learned_in_python(world, stop, settings, seed, r_bar_min):
@@ -44,11 +51,20 @@ def learned_in_python(world, stop, settings, seed, r_bar_min):
         ({}, Settings()),
         ({}, Settings(epsilon=0.3, learning_rate=0.5)),
         ({"slip_probability": 0.2}, Settings(epsilon=0.5, learning_rate=0.1, discount=0.9)),
-        ({"slip_probability": 0.2}, Settings()),
+        ({"slip_probability": 0.2}, Settings(learning_rate=1.0)),
+        ({"slip_probability": 0.2}, Settings(epsilon=0.5)),
         ({"dense": True, "shared_absorbing": False}, Settings(epsilon=0.7)),
         ({"n_goals": 40}, Settings(epsilon=0.9)),
     ],
-    ids=["paper", "greedy", "slips", "slips, all forgotten", "relaxed", "40 goals"],
+    ids=[
+        "paper",
+        "greedy",
+        "slips",
+        "slips, all forgotten",
+        "slips, falling",
+        "relaxed",
+        "40 goals",
+    ],
 )
 def test_the_compiled_and_the_readable_learner_give_the_identical_table(options, settings):
     world = FourRooms(**options)
@@ -77,7 +93,7 @@ def test_they_agree_on_random_worlds_in_which_some_outcomes_are_certain(data):
             dense[s, a] = (dense[s, a] + dense[s, 0]) / 2
     space = TaskSpace(from_arrays(dense, world.step_reward, world.goals, starts=world.starts))
     settings = Settings(
-        learning_rate=data.draw(st.sampled_from([0.5, 1.0])),
+        learning_rate=data.draw(st.sampled_from([0.5, 1.0, None])),
         epsilon=data.draw(st.sampled_from([0.25, 1.0])),
         discount=data.draw(st.sampled_from([0.5, 1.0])),
     )
@@ -117,6 +133,61 @@ def test_plain_q_learning_agrees_with_a_loop_written_here():
             t = int(mdp.next_state[s, a])
             q[s, a], s = -0.125 + q[t].max(), t
     assert np.array_equal(run.q[:, 0], q)
+
+
+class Paying(gym.Env):
+    """One state; its one action ends the episode in the one goal, and pays the next number."""
+
+    observation_space = action_space = gym.spaces.Discrete(1)
+
+    def __init__(self, pays):
+        self.pays = iter(pays)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {"goal": -1}
+
+    def step(self, action):
+        return 0, next(self.pays), True, False, {"goal": 0}
+
+
+@pytest.mark.parametrize("alpha", [None, 1.0, 0.25])
+def test_a_rate_that_is_not_given_falls_once_outcomes_differ(alpha):
+    pays = [2.0, 2.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0]
+    for n_steps in range(2, len(pays) + 1):
+        value = 0.0
+        for n, pay in enumerate(pays[1:n_steps], 1):  # the goal is met in the first episode
+            falls = alpha is None and n >= 3
+            rate = n**-0.55 if falls else alpha or 1.0
+            value = (1.0 - rate) * value + rate * pay
+        run = readable.goal_oriented_q_learning(
+            Paying(pays), Stop(steps=n_steps), r_bar_min=-9.0, settings=Settings(alpha)
+        )
+        assert run.q.item() == value, n_steps
+
+
+def test_outcomes_are_seen_to_differ_where_the_tables_have_several(slippery_rooms):
+    mdp = slippery_rooms.mdp
+    run = goal_oriented_q_learning(slippery_rooms.tasks["top"], Stop(steps=600_000))
+    several = (np.diff(mdp.offset) > 1).reshape(mdp.n_states, mdp.n_actions)
+    assert np.array_equal(run.outcome[:, :, 0] == np.inf, several & ~mdp.is_goal[:, None])
+
+
+def test_values_of_slippery_worlds_converge_unless_the_rate_is_kept(slippery_rooms):
+    task = slippery_rooms.tasks["top"]
+    low = default_r_bar_min(slippery_rooms.space)
+    exact = q_bar_star(slippery_rooms.space, [task], r_bar_min=low).values[0].table
+    errors = {}
+    for alpha in (None, 0.1):
+        settings = Settings(alpha, epsilon=0.5)
+        for steps in (500_000, 8_000_000):
+            runs = (
+                goal_oriented_q_learning(task, Stop(steps=steps), settings=settings, seed=seed)
+                for seed in range(3)
+            )
+            errors[alpha, steps] = np.mean([np.abs(run.q - exact).mean() for run in runs])
+    assert errors[None, 500_000] < 0.75 * errors[0.1, 500_000]
+    assert errors[None, 8_000_000] < 0.4 * errors[None, 500_000]
+    assert errors[0.1, 8_000_000] > 0.8 * errors[0.1, 500_000]
 
 
 @given(st.data())
@@ -160,8 +231,9 @@ def test_a_run_that_has_reached_its_limit_does_not_go_on(four_rooms):
         assert np.array_equal(run.q, table)
 
 
-def test_a_run_in_parts_is_the_run_in_one(four_rooms):
-    task = four_rooms.tasks["left"]
+@pytest.mark.parametrize("slip", [0.0, 0.2])
+def test_a_run_in_parts_is_the_run_in_one(slip):
+    task = FourRooms(slip_probability=slip).tasks["left"]
     settings = Settings(epsilon=0.5)
     whole = goal_oriented_q_learning(task, Stop(steps=9000), settings=settings, seed=2)
     run = None

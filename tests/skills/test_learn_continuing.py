@@ -65,6 +65,24 @@ def test_boolean_tasks_are_evaluated_from_the_environments_own_starts(line, skil
     assert (result.success_rate, result.mean_steps) == (1.0, 4.0)
 
 
+class SlipperyLine(Line):
+    """One in ten actions is the other one."""
+
+    def step(self, action):
+        return super().step(action if self.np_random.random() < 0.9 else 1 - action)
+
+
+def test_for_tasks_with_time_the_penalty_is_low_also_where_there_is_chance():
+    """And without it the certificate of a formula says to learn with it."""
+    world = ta.wrap(SlipperyLine, ends, among=["west", "east"], max_episode_steps=60)
+    without, skills = learned(world), learned(world, continuing=True)
+    assert without.family.r_bar_min == -0.1 > skills.family.r_bar_min
+    blamed = [f for f in without["F west"].certificate().findings if not f.holds]
+    assert [f.name for f in blamed] == ["low penalty"]
+    assert blamed[0].detail.endswith("learn with continuing=True")
+    assert not [f for f in skills["F west"].certificate().findings if not f.holds]
+
+
 def test_equal_seeds_learn_equal_tables(line, skills):
     one, two = (each.family.values[0] for each in (skills, learned(line, continuing=True)))
     states = np.arange(9)

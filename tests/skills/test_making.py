@@ -387,3 +387,23 @@ def test_actions_that_a_reach_makes_up_are_refused(action):
     skills = ta.from_reach(Lost(), ta.FourRooms())
     with pytest.raises(ValueError, match=f"action {action} does not exist; actions are up, right"):
         skills["top"].act(3)
+
+
+@pytest.mark.parametrize("name", ["true", "False"])
+def test_a_base_task_whose_name_means_another_is_refused(name):
+    """`skills["true"]` is the universal task, whatever base task is called so."""
+    row = ta.from_text("A.B")
+    for make in (ta.solve, ta.learn):
+        with pytest.raises(ValueError, match=f"cannot be named '{name}': .* give it another name"):
+            make(row, {name: ["A"]})
+    space = ta.TaskSpace(row)
+    named = ta.FiniteEnv(space, {name: space.task(["A"])})
+    for tasks in (None, [name]):
+        with pytest.raises(ValueError, match=f"cannot be named '{name}'"):
+            ta.solve(named, tasks)
+
+
+@pytest.mark.parametrize("name", ["not", "and", "a & b", "~", "U", "1", "true north"])
+def test_any_other_name_is_taken_and_is_written_in_quotes(name):
+    skills = ta.solve(ta.from_text("A.B"), {name: ["A"], "other": ["B"]})
+    assert skills[f"'{name}' & ~other"].task == skills.family.space.task(["A"])

@@ -36,7 +36,7 @@ def test_without_planning_there_is_a_bound_and_no_loss(slippery):
     found = slippery["top ^ left"].certificate(exact=False)
     assert np.isnan(found.worst_loss)
     assert found.bound > 0
-    assert found.line.startswith("loses at most")
+    assert found.line.startswith("loses a return of at most")
 
 
 def test_an_improved_agent_is_optimal_acts_and_says_so(slippery):

@@ -293,3 +293,17 @@ def test_tasks_and_spaces_are_written_in_words():
     assert repr(SPACE.from_rewards([1.0, 2.0, 0.25])) == "Task{A: 1, B: 2, C: 0.25}"
     assert "9 states" in repr(SPACE)
     assert "r_U = 2" in repr(SPACE)
+
+
+def test_a_kind_of_numbered_goals_names_all_of_them():
+    space = TaskSpace(from_text("........", {"rock": [(0, 0), (0, 3)], "rocky": (0, 5)}))
+    assert space.goal_names == ("rock 1", "rock 2", "rocky")
+    assert space.task(["rock"]) == space.task("rock") == space.task(["rock 1", "rock 2"])
+    assert space.task(["rock 2"]) == space.task([1])
+    assert space.task(["rock", "rocky"]) == space.universal
+    for twice in (["rock", "rock 1"], ["rock", "rock"]):
+        with pytest.raises(ValueError, match="lists a goal twice"):
+            space.task(twice)
+    for unknown in ("roc", "rock 3", "rocky 1", "rock "):
+        with pytest.raises(ValueError, match=f"unknown goal '{unknown}'"):
+            space.task([unknown])

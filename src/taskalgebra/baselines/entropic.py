@@ -134,7 +134,7 @@ class SoftEquation:
             self.temperature,
             self.discount,
             self.in_desirabilities,
-            settings.learning_rate,
+            settings.constant_rate,
             settings.epsilon,
             seeded(seed),
             np.ascontiguousarray(stop.optimum),

@@ -137,7 +137,7 @@ def successor_features(task: Task, stop: Stop, settings: Settings, seed: int) ->
         weights(task),
         mdp.is_goal,
         mdp.starts,
-        settings.learning_rate,
+        settings.constant_rate,
         settings.epsilon,
         settings.discount,
         seeded(seed),

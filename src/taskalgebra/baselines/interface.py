@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -110,8 +110,8 @@ class Learned:
 class Baseline(ABC):
     """A way to learn tables for base tasks, and to act on expressions over them."""
 
-    settings: Settings = field(default_factory=Settings)
-    """α, ε and γ of learning; the defaults suit deterministic worlds."""
+    settings: Settings = Settings(learning_rate=1.0)  # noqa: RUF009 (frozen)
+    """α, ε and γ of learning; the defaults suit deterministic worlds.  α is kept throughout."""
     max_steps: int = 10_000_000
     """A table that is not exact after this many environment steps is used as it is."""
 

@@ -19,7 +19,7 @@ from taskalgebra.learning.q_learning import Run
 from taskalgebra.theory.tasks import Task
 from taskalgebra.worlds.finite import FiniteMDP
 
-_ARRAYS = ("q", "seen_goals", "stream")
+_ARRAYS = ("q", "seen_goals", "stream", "visits", "outcome")
 _NUMBERS = ("n_steps", "n_episodes", "position", "converged", "interrupted", "protocol")
 
 
@@ -118,16 +118,21 @@ def load(path: str | Path, of: str) -> Run:
 
 def _fits(state: Mapping[str, NDArray[Any]]) -> bool:
     """Whether arrays have the types and shapes of a run; learning does not check them again."""
-    q, seen, stream = (state[name] for name in _ARRAYS)
+    q, seen, stream, visits, outcome = (state[name] for name in _ARRAYS)
+    n_states, _, n_actions = q.shape if q.ndim == 3 else (0, 0, 0)
     types = [state[name].dtype for name in (*_ARRAYS, *_NUMBERS[:-1])]
     return (
-        types == ["f8", "i4", "u8", "i8", "i8", "i8", "b1", "b1"]
+        types == ["f8", "i4", "u8", "i4", "f8", "i8", "i8", "i8", "b1", "b1"]
         and state["protocol"].dtype.kind == "U"
         and q.ndim == 3
         and bool(np.isfinite(q).all())
         and seen.shape == q.shape[1:2]
         and bool(((seen >= -1) & (seen < len(seen))).all())
         and stream.shape == (2,)
+        and visits.shape in (q.shape, (0, 0, 0))
+        and visits.min(initial=0) >= 0
+        and outcome.shape in ((n_states, n_actions, 2), (0, 0, 2))
+        and not np.isnan(outcome).any()
         and all(state[name].shape == () for name in _NUMBERS)
         and min(state[name].item() for name in ("n_steps", "n_episodes")) >= 0
         and -1 <= state["position"].item() < len(q)

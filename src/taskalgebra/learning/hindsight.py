@@ -28,19 +28,21 @@ import numpy as np
 from taskalgebra.arrays import Array, LongArray
 from taskalgebra.learning import checkpoint
 from taskalgebra.learning.learner import require_shared_absorbing
+from taskalgebra.learning.missed import never_met, require_ways
 from taskalgebra.learning.q_learning import NO_OPTIMUM, Settings, Stop
 from taskalgebra.learning.replay_kernels import Buffer, Rules, Standing, World, advance
-from taskalgebra.learning.tabular import STOCHASTIC
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import count, instance, listed, number
+from taskalgebra.validation import count, instance, number
 from taskalgebra.worlds.chance import seeded
 
 DETERMINISTIC = Settings()
 """α and ε for worlds whose outcomes are certain: both 1."""
+STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
+"""α and ε for worlds with random outcomes."""
 CHUNK = 4_000_000
 """Updates between two reports of progress and checks for Ctrl-C."""
 
@@ -120,7 +122,7 @@ def hindsight_replay(
     rules = Rules(
         np.stack([task.goal_reward for task in tasks]),
         low,
-        settings.learning_rate,
+        settings.constant_rate,
         settings.epsilon,
         settings.discount,
         replay.relabelled,
@@ -211,6 +213,7 @@ class Hindsight:
                     f"task {name!r} is dense, and Hindsight learns all tasks from the same rewards "
                     f"of steps; learn it with QLearning"
                 )
+        require_ways(space.mdp)
         low = default_r_bar_min(space)
         if self.r_bar_min is not None:
             low = checked_r_bar_min(self.r_bar_min, space)
@@ -241,10 +244,10 @@ class Hindsight:
                 progress=progress,
             )
             if not run.met.all():
-                missed = listed([space.goal_names[g] for g in np.flatnonzero(run.met == 0)])
-                raise ValueError(
-                    f"in {run.n_steps:,} steps these goals were never met: {missed}; learn longer"
-                )
+                after = f"{run.n_steps:,} steps and {run.n_episodes:,} episodes"
+                longer = "learn longer, learner=Hindsight(steps=...)"
+                missed = np.flatnonzero(run.met == 0).tolist()
+                raise ValueError(never_met(space, missed, after, longer))
             q = run.q
             if path is not None and run.n_steps >= steps:
                 checkpoint.write(path, {"q": q}, of)

@@ -11,6 +11,11 @@ from taskalgebra.worlds.chance import State, following, outcome
 
 AT_START = -1
 """The position between episodes."""
+NONE, DIFFER = -np.inf, np.inf
+"""In the place of the last outcome: there was none, and outcomes were seen to differ."""
+DECAY = 0.55
+"""How fast α falls: just above 1/2, below which values would not converge.  Values are learned from
+others that are still changing, and a faster fall would keep what was wrong at first."""
 
 
 @kernel
@@ -31,6 +36,9 @@ def advance(
     seen: IntArray,
     counters: NDArray[np.int64],
     stream: State,
+    falling: bool,
+    visits: IntArray,
+    outcomes: Array,
     optimum: Array,
     tolerance: float,
     last_step: int,
@@ -53,7 +61,6 @@ def advance(
     s0, s1 = stream[0], stream[1]
     deterministic = successor.size == step_reward.size
     may_be_greedy = epsilon < 1.0 and n_seen > 0
-    keep = 1.0 - alpha
     step_rewards = step_reward.ravel()
     v = np.empty((n_states, n_slices))
     for state in range(n_states):
@@ -99,15 +106,23 @@ def advance(
                 wrong -= _wrong_at(q, optimum, here, a, seen, n_seen, tolerance)
             reward = step_rewards[pair]
             settles, moves = certain, False
+            rate, last_visits = alpha, 0
+            differ = falling and _differ(outcomes, here, a, np.float64(there), reward)
             for i in range(n_seen):
                 g = np.uint64(seen[i])
                 target = reward + gamma * v[there, g]
                 if end >= 0:
                     target = goal_reward[end] if plain or seen[i] == end else r_bar_min
+                if falling:
+                    visits[here, g, a] += 1
+                    if differ and visits[here, g, a] != last_visits:  # mostly equal for all goals
+                        last_visits = visits[here, g, a]
+                        rate = last_visits**-DECAY
                 old, best = q[here, g, a], v[here, g]
-                new = keep * old + alpha * target
+                new = (1.0 - rate) * old + rate * target
                 q[here, g, a] = new
-                settles &= keep * new + alpha * target == new  # once more would change nothing
+                # Once more would change nothing.
+                settles &= (1.0 - rate) * new + rate * target == new
                 if new > best:
                     v[here, g], moves = new, True
                 elif old == best > new:  # else another action is still the best
@@ -135,6 +150,16 @@ def advance(
     counters[0], counters[1], counters[2], counters[3] = steps, episodes, s, n_seen
     stream[0], stream[1] = s0, s1
     return bool(wrong == 0)
+
+
+@kernel
+def _differ(outcomes: Array, s: np.uint64, a: np.uint64, where: float, reward: float) -> bool:
+    """Whether outcomes of a pair were seen to differ, this one included, which is noted."""
+    if outcomes[s, a, 0] == NONE:
+        outcomes[s, a, 0], outcomes[s, a, 1] = where, reward
+    elif outcomes[s, a, 0] != where or outcomes[s, a, 1] != reward:
+        outcomes[s, a, 0] = DIFFER
+    return bool(outcomes[s, a, 0] == DIFFER)
 
 
 @kernel

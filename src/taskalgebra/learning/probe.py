@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from taskalgebra.arrays import Observations
 from taskalgebra.evaluation.rollout import Step, rollout
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.rewards import penalty
@@ -23,7 +24,7 @@ class StepRewards(NamedTuple):
 
 def step_rewards(env: GoalEnv, seed: int) -> StepRewards:
     """Act at random for a moment, and see what steps cost."""
-    seen = [step.rewards[(step.goals < 0) & ~step.resets] for step in _at_random(env, seed)]
+    seen = [step.rewards[(step.goals < 0) & ~step.resets] for _, step in _at_random(env, seed)]
     rewards = np.concatenate(seen)
     if not rewards.size:
         return StepRewards(0.0, 0.0)
@@ -32,26 +33,57 @@ def step_rewards(env: GoalEnv, seed: int) -> StepRewards:
 
 def largest_number(env: GoalEnv, seed: int) -> float:
     """The largest number in observations, as found by acting at random for a moment."""
-    return max(float(np.max(step.next_observations)) for step in _at_random(env, seed))
+    return max(float(np.max(step.next_observations)) for _, step in _at_random(env, seed))
 
 
 def n_observations(env: GoalEnv, seed: int) -> int:
     """The number of different observations met by acting at random for a moment."""
-    return len(
-        {np.asarray(o).tobytes() for step in _at_random(env, seed) for o in step.next_observations}
-    )
+    return len({_key(seen) for _, step in _at_random(env, seed) for seen in step.next_observations})
 
 
-def _at_random(env: GoalEnv, seed: int) -> Iterator[Step]:
+def outcomes_differ(env: GoalEnv, seed: int) -> bool:
+    """Act at random for a moment, and see whether an action in a state ever does two things.
+
+    Chance that is rarer goes unnoticed, and so does all chance where nothing is met again.
+    """
+    known: dict[tuple[bytes, bytes], tuple[bytes, float]] = {}
+    for before, step in _at_random(env, seed):
+        for i in np.flatnonzero(~step.resets):
+            goal = int(step.goals[i])
+            after = _key(step.next_observations[i]) if goal < 0 else f"goal {goal}".encode()
+            outcome = after, float(step.rewards[i])
+            if known.setdefault((_key(before[i]), _key(step.actions[i])), outcome) != outcome:
+                return True
+    return False
+
+
+def _key(value: Any) -> bytes:
+    return np.asarray(value).tobytes()
+
+
+def _at_random(env: GoalEnv, seed: int) -> Iterator[tuple[Observations, Step]]:
+    """Steps, and the observations before each."""
     copies = env.vector(N_COPIES, task=env.space.universal)
     try:
         copies.action_space.seed(seed)
         observations, _ = copies.reset(seed=seed)
         steps = rollout(copies, observations, lambda _: copies.action_space.sample())
         for _, step in zip(range(N_STEPS), steps, strict=False):
-            yield step
+            yield observations, step
+            observations = np.array(step.observations)  # copies may write into their own
     finally:
         copies.close()
+
+
+def default_penalty(env: GoalEnv, seed: int, max_episode_steps: int) -> float:
+    """r̄_MIN that is taken where none is given, as `default_r_bar_min` in a finite world.
+
+    That of Definition 2; where outcomes are seen to differ, r_∅.  Tasks with time go on after wrong
+    goals, and if learning does, too (`GoalEnv.resumed`), it is for them: they need the low one.
+    """
+    if not env.resumed and outcomes_differ(env, seed):
+        return float(env.space.r_empty.min())
+    return penalty_of(env, step_rewards(env, seed), max_episode_steps)
 
 
 def penalty_of(env: GoalEnv, steps: StepRewards, max_episode_steps: int) -> float:

@@ -8,6 +8,10 @@ step.  In state s it takes action a and sees r and s':
               = r + γ max_b Q(s', g, b)        otherwise
     Q(s, g, a) ← (1 − α) Q(s, g, a) + α target(g)          for all g ∈ 𝒢
 
+By default α is 1 until the outcomes of an action in a state are seen to differ: until then it may
+have one outcome, and the last target is the value.  From then on α = n^−`DECAY` at the n-th update
+of an entry, so that values converge: Σ α = ∞ and Σ α² < ∞ (Robbins and Monro 1951).
+
 It acts greedily by generalised policy improvement, argmax_a max_{g ∈ 𝒢} Q(s, g, a), and at random
 with probability ε and while 𝒢 is empty.  A goal joins 𝒢 when the episode that met it is over.
 
@@ -22,17 +26,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taskalgebra.arrays import Array, IntArray
-from taskalgebra.learning.kernels import AT_START, advance
+from taskalgebra.learning.kernels import AT_START, NONE, advance
 from taskalgebra.theory.rewards import default_r_bar_min
 from taskalgebra.theory.tasks import Task
 from taskalgebra.validation import count, instance, number, share
 from taskalgebra.worlds.chance import State, seeded
 from taskalgebra.worlds.finite import NO_LIMIT, FiniteMDP
 
+N = TypeVar("N", bound=np.generic)
 NO_OPTIMUM = np.empty((0, 0, 0))
 CHUNK = 8_000_000
 """Updates between two reports of progress and checks for Ctrl-C: some tens of milliseconds."""
@@ -42,8 +49,9 @@ CHUNK = 8_000_000
 class Settings:
     """The constants of Algorithm 1; the defaults are those of the paper's tabular experiments."""
 
-    learning_rate: float = 1.0
-    """α, how far a value moves towards its target; 1 suits deterministic worlds."""
+    learning_rate: float | None = None
+    """α, how far a value moves towards its target.  By default it is 1, and in Q-learning it falls
+    where outcomes are seen to differ; a number is kept throughout."""
     epsilon: float = 1.0
     """ε, how often the agent acts at random."""
     discount: float = 1.0
@@ -52,9 +60,15 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse numbers outside [0, 1]."""
         for name in ("learning_rate", "epsilon", "discount"):
-            share(getattr(self, name), name)
+            if getattr(self, name) is not None or name != "learning_rate":
+                share(getattr(self, name), name)
         if self.learning_rate == 0.0:
             raise ValueError("learning_rate is 0, so nothing would be learned")
+
+    @property
+    def constant_rate(self) -> float:
+        """α of learners that keep it throughout."""
+        return 1.0 if self.learning_rate is None else self.learning_rate
 
 
 @dataclass
@@ -64,6 +78,8 @@ class Run:
     q: Array  # [S, G, A], or [S, 1, A] for plain Q-learning; unvisited entries are 0
     seen_goals: IntArray  # [G], in the order in which they were met; -1 where none was met yet
     stream: State  # [2]
+    visits: IntArray  # [S, G, A], how often each entry was updated; empty where α does not fall
+    outcome: Array  # [S, A, 2], the last outcome and its reward, or `NONE`, or `DIFFER`; or empty
     n_steps: int = 0
     n_episodes: int = 0
     position: int = AT_START  # the state in which the agent stands, or AT_START between episodes
@@ -76,6 +92,21 @@ class Run:
         """The number of goals met so far."""
         return int(np.count_nonzero(self.seen_goals >= 0))
 
+    def watch_outcomes(self) -> None:
+        """Make room for what a falling α needs, as much as the table has now."""
+        n_states, _, n_actions = self.q.shape
+        self.visits = padded(self.visits, self.q.shape, 0)
+        self.outcome = padded(self.outcome, (n_states, n_actions, 2), NONE)
+
+
+def padded(array: NDArray[N], shape: tuple[int, ...], value: float) -> NDArray[N]:
+    """An array in the corner of a larger one; itself if it has that shape."""
+    if array.shape == shape:
+        return array
+    result: NDArray[N] = np.full(shape, value, array.dtype)
+    result[tuple(map(slice, array.shape))] = array
+    return result
+
 
 def begin(n_states: int, n_goals: int, n_actions: int, *, seed: int, plain: bool = False) -> Run:
     """A run before its first step; plain Q-learning does not wait for a goal to be met."""
@@ -83,7 +114,9 @@ def begin(n_states: int, n_goals: int, n_actions: int, *, seed: int, plain: bool
     seen = np.full(n_slices, -1, np.int32)
     if plain:
         seen[0] = 0
-    return Run(np.zeros((n_states, n_slices, n_actions)), seen, seeded(seed))
+    table = np.zeros((n_states, n_slices, n_actions))
+    nothing = np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 2))
+    return Run(table, seen, seeded(seed), *nothing)
 
 
 @dataclass(frozen=True)
@@ -188,6 +221,9 @@ def _learn(
     if run.n_steps >= last_step or run.n_episodes >= last_episode:
         return run
     chunk = max(100_000, CHUNK // max(4, shape[1]))  # steps
+    falling = settings.learning_rate is None and not world.deterministic
+    if falling:
+        run.watch_outcomes()
     run.q = run.q.copy()  # learning writes into it; a table taken from the run earlier stays
     try:
         while True:
@@ -201,13 +237,16 @@ def _learn(
                 world.starts,
                 r_bar_min,
                 plain,
-                settings.learning_rate,
+                settings.constant_rate,
                 settings.epsilon,
                 settings.discount,
                 run.q,
                 run.seen_goals,
                 counters,
                 run.stream,
+                falling,
+                run.visits,
+                run.outcome,
                 optimum,
                 stop.tolerance,
                 min(last_step, int(counters[0]) + chunk),

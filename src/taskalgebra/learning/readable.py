@@ -16,8 +16,8 @@ import gymnasium as gym
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.learning.kernels import AT_START
-from taskalgebra.learning.q_learning import Run, Settings, Stop, begin
+from taskalgebra.learning.kernels import AT_START, DECAY, DIFFER, NONE
+from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, padded
 from taskalgebra.theory.goal_env import checked_rewards
 from taskalgebra.worlds.chance import Stream
 
@@ -58,6 +58,7 @@ def goal_oriented_q_learning(
             f"the run has a table of shape {current.q.shape}, this environment has {n_states} "
             f"states and {n_actions} actions"
         )
+    current.watch_outcomes()
     stream = Stream(state=current.stream)
     env_seed = seed if run is None else None
     current.interrupted = current.converged = False
@@ -90,16 +91,20 @@ def _episode(
         action = _choose(run, state, stream, settings)
         seen, paid, terminated, truncated, info = env.step(action)
         next_state = _state(seen, n_states, run)
-        reward = checked_rewards(paid, run.n_steps + 1)
+        reward = float(checked_rewards(paid, run.n_steps + 1))
         goal = _goal_of(info, terminated)
         run.n_steps += 1
+        differ = _differ(run, state, action, -1 - goal if terminated else next_state, reward)
         for g in run.seen_goals[run.seen_goals >= 0]:
             if terminated:
-                target = float(reward) if g == goal else r_bar_min
+                target = reward if g == goal else r_bar_min
             else:
-                target = float(reward) + settings.discount * run.q[next_state, g].max()
+                target = reward + settings.discount * run.q[next_state, g].max()
             old = run.q[state, g, action]
-            alpha = settings.learning_rate
+            run.visits[state, g, action] += 1
+            alpha = settings.constant_rate
+            if differ and settings.learning_rate is None:
+                alpha = int(run.visits[state, g, action]) ** -DECAY
             run.q[state, g, action] = (1.0 - alpha) * old + alpha * target
         state = next_state
         if terminated and goal not in run.seen_goals:
@@ -107,6 +112,16 @@ def _episode(
         if terminated or truncated:
             run.n_episodes += 1
             return
+
+
+def _differ(run: Run, state: int, action: int, where: int, reward: float) -> bool:
+    """Whether outcomes of an action in a state were seen to differ, this one included."""
+    last = run.outcome[state, action]
+    if last[0] == NONE:
+        last[:] = where, reward
+    elif tuple(last) != (where, reward):
+        last[0] = DIFFER
+    return bool(last[0] == DIFFER)
 
 
 def _choose(run: Run, state: int, stream: Stream, settings: Settings) -> int:
@@ -128,8 +143,8 @@ def _state(observation: Any, n_states: int, run: Run) -> int:
             f"0 to {n_states - 1}"
         )
     while state >= len(run.q):
-        more = np.zeros((min(len(run.q), n_states - len(run.q)), *run.q.shape[1:]))
-        run.q = np.concatenate((run.q, more))
+        run.q = padded(run.q, (min(2 * len(run.q), n_states), *run.q.shape[1:]), 0.0)
+        run.watch_outcomes()
     return state
 
 
@@ -147,9 +162,9 @@ def _add_goal(run: Run, goal: int) -> None:
     """𝒢 ← 𝒢 ∪ {g}, making room for g in the table."""
     n_known = run.q.shape[1]
     if goal >= n_known:
-        more = np.zeros((run.q.shape[0], goal + 1 - n_known, run.q.shape[2]))
-        run.q = np.concatenate((run.q, more), axis=1)
-        run.seen_goals = np.concatenate((run.seen_goals, np.full(goal + 1 - n_known, -1, np.int32)))
+        run.q = padded(run.q, (run.q.shape[0], goal + 1, run.q.shape[2]), 0.0)
+        run.seen_goals = padded(run.seen_goals, (goal + 1,), -1)
+        run.watch_outcomes()
     run.seen_goals[run.n_seen] = goal
     run.position = AT_START
 

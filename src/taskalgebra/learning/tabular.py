@@ -25,8 +25,9 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from taskalgebra.arrays import Array
 from taskalgebra.learning import checkpoint, readable
 from taskalgebra.learning.learner import require_shared_absorbing
+from taskalgebra.learning.missed import never_met, require_no_traps, require_ways
 from taskalgebra.learning.one_copy import OneCopy
-from taskalgebra.learning.probe import n_observations, penalty_of, step_rewards
+from taskalgebra.learning.probe import default_penalty, n_observations
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, goal_oriented_q_learning
 from taskalgebra.progress import Event, Listener, StopLearning
 from taskalgebra.theory.family import TableFamily
@@ -35,7 +36,6 @@ from taskalgebra.theory.numbering import Numbering
 from taskalgebra.theory.rewards import checked_r_bar_min, default_r_bar_min
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import count, instance, listed, number
-from taskalgebra.worlds.finite import FiniteMDP
 
 NUMBERS = "observations.npz"
 """The file with the numbers of observations that have none of their own."""
@@ -45,8 +45,9 @@ FIRST_STATES = 64
 """Rows of a table of observations that have no numbers, before it has to grow."""
 SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
-STOCHASTIC = Settings(learning_rate=0.1, epsilon=0.5)
+UNSURE = Settings(epsilon=0.5)
 """α and ε for worlds with random outcomes, or with unknown ones."""
+LONGER = "learn longer, learner=QLearning(steps=...)"
 
 
 @final
@@ -65,9 +66,11 @@ class QLearning:
     """Steps per task; by default, without episodes, a thousand per state and action.  Where states
     have no numbers, these are as many as acting at random for a moment meets."""
     settings: Settings | None = None
-    """α, ε and γ; by default the paper's: α = ε = 1 in deterministic worlds, else 0.1 and 0.5."""
+    """α, ε and γ; by default the paper's α = ε = 1 in deterministic worlds.  In others ε is 0.5,
+    and α is 1 until the outcomes of an action in a state are seen to differ, and then falls."""
     r_bar_min: float | None = None
-    """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`."""
+    """r̄_MIN, the penalty for a wrong goal; by default that of `default_r_bar_min`, and in a world
+    that is played that of `probe.default_penalty`: r_∅ where outcomes are seen to differ."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense before anything is learned."""
@@ -271,7 +274,8 @@ class _InTables(_Way):
     def __init__(self, learner: QLearning, space: TaskSpace) -> None:
         mdp = space.mdp
         require_no_traps(mdp)
-        settings = Settings() if mdp.deterministic else STOCHASTIC
+        require_ways(mdp)
+        settings = Settings() if mdp.deterministic else UNSURE
         n_pairs = mdp.n_states * mdp.n_actions
         super().__init__(learner, space, n_pairs, settings, lambda: default_r_bar_min(space))
 
@@ -311,8 +315,8 @@ class _ByPlaying(_Way):
             learner,
             env.space,
             n_states * int(actions.n),
-            STOCHASTIC,
-            lambda: penalty_of(env, step_rewards(env, seed), self.limit),
+            UNSURE,
+            lambda: default_penalty(env, seed, self.limit),
         )
 
     def fingerprint(self, task: Task) -> str:
@@ -378,20 +382,5 @@ def _require_goals(run: Run, space: TaskSpace, goal_without_end: bool) -> None:
                 f"so no goal was met; an environment terminates an episode in a goal. If it does, "
                 f"learn longer, or raise max_episode_steps"
             )
-        raise ValueError(
-            f"in {run.n_steps:,} steps these goals were never met: {names}; learn longer"
-        )
-
-
-def require_no_traps(mdp: FiniteMDP) -> None:
-    """Refuse worlds in which an episode of learning might never end."""
-    lost = np.flatnonzero(~mdp.ending[mdp.successor])
-    pairs = np.searchsorted(mdp.offset, lost, side="right") - 1
-    live = pairs[mdp.ending[pairs // mdp.n_actions]]
-    if live.size:
-        s, a = divmod(int(live[0]), mdp.n_actions)
-        raise ValueError(
-            f"{mdp.action_names[a]} in {mdp.state_name(s)} may lead to where no goal can be "
-            f"reached, so an episode might never end; use solve, or learner=FewSteps(), which "
-            f"gives such episodes up"
-        )
+        after = f"{run.n_steps:,} steps and {run.n_episodes:,} episodes"
+        raise ValueError(never_met(space, missed, after, LONGER))

@@ -33,6 +33,8 @@ from taskalgebra.worlds.finite import FiniteMDP
 TaskSource = Iterable[str] | Mapping[str, Task | Iterable[str | int]]
 FEW_STATES = 10_000
 """Combinations of numbers up to which an environment is learned as tables by default."""
+CONSTANTS = {"true": "universal", "false": "empty"}
+"""Words that mean a task in every expression."""
 Playable = GoalEnv | TaskSpace | FiniteMDP
 
 
@@ -325,7 +327,7 @@ def base_tasks(
                 f"no tasks were given, and the world names none; pass {{name: goals}}, such as "
                 f"{{{one!r}: [{one!r}]}}: formulas over time may then name every goal"
             )
-        return dict(named)
+        return _sayable(dict(named))
     if isinstance(tasks, str):
         raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
     if not isinstance(tasks, Iterable):
@@ -338,7 +340,7 @@ def base_tasks(
     if not names:
         raise ValueError("the list of tasks is empty; give at least one base task")
     if isinstance(tasks, Mapping):
-        return {name: _base_task(space, name, given) for name, given in tasks.items()}
+        return _sayable({name: _base_task(space, name, given) for name, given in tasks.items()})
     for name in names:
         if name not in named:
             raise ValueError(
@@ -346,7 +348,18 @@ def base_tasks(
                 f"{listed(list(named)) or 'none: pass {name: goals}'}"
                 f"{closest(name, list(named))}"
             )
-    return {name: named[name] for name in names}
+    return _sayable({name: named[name] for name in names})
+
+
+def _sayable(tasks: dict[str, Task]) -> dict[str, Task]:
+    """The tasks, unless an expression that names one means another; other words are quoted."""
+    for name in tasks:
+        if (word := name.lower()) in CONSTANTS:
+            raise ValueError(
+                f"a base task cannot be named {name!r}: in expressions it is the {CONSTANTS[word]} "
+                f"task, which all skills have; give it another name"
+            )
+    return tasks
 
 
 def _base_task(space: TaskSpace, name: str, given: Any) -> Task:

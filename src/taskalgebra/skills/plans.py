@@ -116,11 +116,13 @@ class Ways(ByContent):
 
 
 def _mild(family: Family) -> bool:
-    """Whether the world is stochastic, and the penalty so mild that long ways are given up."""
+    """Whether the penalty was chosen for chance, so mild that long ways are given up."""
     space, low = family.space, family.r_bar_min
-    if not space.finite or space.mdp.deterministic or low is None:
+    if low is None:
         return False
-    return low > r_bar_min_of(space)
+    if not space.finite:
+        return isinstance(family, TableFamily) and low >= float(space.r_empty.min())
+    return not space.mdp.deterministic and low > r_bar_min_of(space)
 
 
 def _to_goals(family: Family) -> Reach:
@@ -350,7 +352,7 @@ def _findings(found: Labelled, family: Family, ways: Ways) -> list[Finding]:
         detail = "every action has one outcome" if one else "actions have random outcomes"
         deterministic = Finding("deterministic", where, one, detail)
     else:
-        deterministic = not_known("deterministic", where)
+        deterministic = not_known(where)
     still = found.automaton.stutters
     stutters = Finding(
         "only goals move the automaton",
@@ -362,10 +364,12 @@ def _findings(found: Labelled, family: Family, ways: Ways) -> list[Finding]:
     )
     findings = [deterministic, stutters, exact_values(family.error_bound, ways.row_error)]
     if _mild(family) and family.error_bound is None:
-        enough = r_bar_min_of(space)
+        remedy = "continuing=True"
+        if space.finite:
+            remedy = f"learner=QLearning(r_bar_min={1.001 * r_bar_min_of(space):.4g})"
         detail = (
             f"values were learned with r̄_MIN = {family.r_bar_min:g}, with which a far goal is "
-            f"given up for a near one; for formulas learn with r_bar_min = {enough:.4g}"
+            f"given up for a near one; for formulas learn with {remedy}"
         )
         findings.append(Finding("low penalty", "Definition 2", False, detail))
     return findings

@@ -8,6 +8,7 @@ Nothing is learned or planned for the formula but a small graph (`skills.plans`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import and_, invert, or_, xor
 from typing import Any, Protocol, final
 
@@ -83,8 +84,10 @@ class TemporalAgent(ShownFormula):
             exact: whether to plan the optimum where the bound leaves a loss possible.
         """
         plan, certificate = self.plan, self.plan.certificate
-        if certificate.optimal or trust.product_of(plan) is None:
+        if certificate.optimal:
             return certificate
+        if trust.product_of(plan) is None:
+            return replace(certificate, note=trust.play_it(self.skills.env))
         return trust.with_loss(
             certificate, lambda: trust.loss_of_formula(plan, trust.on_product(plan), exact=exact)
         )

@@ -36,7 +36,7 @@ from taskalgebra.theory.certificate import (
     mild_penalty,
     not_known,
 )
-from taskalgebra.theory.family import Family
+from taskalgebra.theory.family import Family, TableFamily
 from taskalgebra.theory.findings import LIMIT, Finding
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.policy import GreedyPolicy, Policy, TablePolicy
@@ -55,13 +55,16 @@ PLAYED = 200
 def findings_of(task: Task, family: Family) -> tuple[Finding, ...]:
     """What a composed agent needs to be optimal, and whether it has it."""
     space = task.space
-    if not space.finite:
-        return (not_known("deterministic", "Assumption 1(ii)"), exact_values(family.error_bound))
-    found = [f for f in space.check([*family.tasks.values(), task]).for_optimality]
-    found = [f for f in found if f.name != LIMIT]
-    if family.r_bar_min is not None:
-        found.append(mild_penalty(space, family.r_bar_min))
-    return (*found, exact_values(family.error_bound, space.mdp.row_error))
+    if space.finite:
+        found = [f for f in space.check([*family.tasks.values(), task]).for_optimality]
+        found = [f for f in found if f.name != LIMIT]
+    else:
+        found = [not_known("Assumption 1(ii)")]
+    low = family.r_bar_min
+    if low is not None and (space.finite or isinstance(family, TableFamily)):
+        found.append(mild_penalty(space, low))
+    row_error = space.mdp.row_error if space.finite else 0.0
+    return (*found, exact_values(family.error_bound, row_error))
 
 
 def loss_of_task(
@@ -241,6 +244,12 @@ def _checked(gap: float, rounds: int | None) -> tuple[float, int]:
     return least, MOST_ROUNDS if rounds is None else count(rounds, "rounds", most=MOST_ROUNDS)
 
 
+def play_it(env: GoalEnv | None) -> str:
+    """What is said of a formula where nothing is exact: play it, if its episodes can go on."""
+    goes_on = env is not None and type(env).continuing is not GoalEnv.continuing
+    return "agent.evaluate() says how often it succeeds" if goes_on else ""
+
+
 def product_of(plan: Plan) -> Product | None:
     """The product of a plan's world and automaton; None if there is none, or it is too large."""
     if not plan.family.space.finite:
@@ -275,7 +284,7 @@ def loss_of_formula(plan: Plan, table: LongArray, *, exact: bool) -> Loss | None
     if pairs.world.cells is not None:
         cells = np.zeros((pairs.mdp.n_states, 2), np.int64)
         cells[numbers] = pairs.world.cells[starts]
-    return loss_of(
+    found = loss_of(
         pairs.mdp,
         pairs.task.steps,
         terminal,
@@ -286,6 +295,7 @@ def loss_of_formula(plan: Plan, table: LongArray, *, exact: bool) -> Loss | None
         name=lambda pair: pairs.world.state_name(state_of[pair]),
         cells=cells,
     )
+    return replace(found, violation=0.0 if plan.toll is None else float(-plan.toll.min()))
 
 
 def improve_formula(

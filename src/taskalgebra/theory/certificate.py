@@ -72,7 +72,13 @@ def mild_penalty(space: TaskSpace, r_bar_min: float) -> Finding:
     """
     low = float(space.r_empty.min())
     said = f"r̄_MIN = {r_bar_min:g}"
-    if space.mdp.deterministic:
+    if not space.finite and r_bar_min < low:
+        detail = (
+            f"{said} is right where nothing happens by accident, which is not known of an open "
+            f"world; where something does, learn with learner=QLearning(r_bar_min={low:g})"
+        )
+        return Finding(PENALTY, "Definition 2", True, detail, examined=False)
+    if space.finite and space.mdp.deterministic:
         return Finding(PENALTY, "Definition 2", True, f"{said}; nothing happens by accident")
     if r_bar_min >= low:
         return Finding(PENALTY, "Definition 2", True, f"{said} = r_∅, the mildest")
@@ -83,9 +89,10 @@ def mild_penalty(space: TaskSpace, r_bar_min: float) -> Finding:
     return Finding(PENALTY, "Definition 2", False, detail, {"r_bar_min": r_bar_min, "r_∅": low})
 
 
-def not_known(name: str, paper: str) -> Finding:
-    """An assumption that is not known of a world that can only be played."""
-    return Finding(name, paper, True, "not known of an open world", examined=False)
+def not_known(paper: str) -> Finding:
+    """Whether a world that can only be played is deterministic."""
+    detail = "whether every action has one outcome is not known of an open world"
+    return Finding(DETERMINISTIC, paper, True, detail, examined=False)
 
 
 @final
@@ -103,6 +110,7 @@ class Loss(ByContent):
     sweeps: int  # over states and actions, for the bound; 0: the bound is the optimum itself
     scale: float  # the largest reward
     cells: LongArray | None = None  # [N, 2], of the starts on the map, if there is one
+    violation: float = 0.0  # the return that a violation costs, where violations are counted
 
     @property
     def lost(self) -> Array | None:
@@ -139,17 +147,22 @@ class Loss(ByContent):
         if lost is None and np.isneginf(self.returns).any():
             return f"may never end, from {self.worst_start} for one"
         if lost is None:
-            return f"loses at most {most}, from {self.worst_start}"
+            return f"loses a return of at most {most}, from {self.worst_start}{self._cost}"
         if np.isinf(lost.max()):
             n = int(np.isinf(lost).sum())
             return f"may never end from {n} of {lost.size} starts, {self.worst_start} among them"
         bound = f" (bound without planning: {most})" if self.sweeps else ""
         if self.starts.size == 1:
-            return f"loses {_number(self.mean)}{bound}"
+            return f"loses a return of {_number(self.mean)}{bound}{self._cost}"
         return (
-            f"loses {_number(self.mean)} on average, {_number(float(lost.max()))} from "
-            f"{self.worst_start}, its worst start{bound}"
+            f"loses a return of {_number(self.mean)} on average, {_number(float(lost.max()))} from "
+            f"{self.worst_start}, its worst start{bound}{self._cost}"
         )
+
+    @property
+    def _cost(self) -> str:
+        """What one violation costs, in words, if they are counted."""
+        return f", where a violation costs {self.violation:.4g}" if self.violation else ""
 
 
 def _difference(high: Array, low: Array) -> Array:

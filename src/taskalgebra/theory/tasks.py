@@ -34,7 +34,7 @@ from taskalgebra.theory.findings import (
 from taskalgebra.theory.rounding import scale_of
 from taskalgebra.theory.shown import ShownTask
 from taskalgebra.theory.worth import of_task, remarks, usual_rewards, worthwhile
-from taskalgebra.validation import finite, instance, listed, per_goal
+from taskalgebra.validation import finite, goals_named, instance, listed, per_goal
 from taskalgebra.worlds.finite import FiniteMDP
 from taskalgebra.worlds.open_world import Goal, OpenWorld
 
@@ -259,7 +259,9 @@ class TaskSpace(ByContent):
         )
 
     def task(self, desired: Iterable[str | int] | Callable[[Goal], bool]) -> Task:
-        """The task that desires some goals: by name or position, or by a predicate.
+        """The task that desires some goals: by name, kind or position, or by a predicate.
+
+        Of goals that are numbered, such as "rock 1" and "rock 2", the kind "rock" is all.
 
         >>> from taskalgebra.worlds.grid import from_text
         >>> space = TaskSpace(from_text("A.B.C"))
@@ -276,7 +278,7 @@ class TaskSpace(ByContent):
             if not isinstance(named, Iterable):
                 raise ValueError(f"{desired!r} is neither a list of goals nor a predicate")
             named = list(named)
-            chosen = [self.world.goal_index(goal) for goal in named]
+            chosen = [g for goal in named for g in goals_named(goal, self.goal_names)]
             asked = f"{named!r}"
             if len(set(chosen)) != len(chosen):
                 raise ValueError(f"{asked} lists a goal twice")

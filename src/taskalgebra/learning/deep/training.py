@@ -29,12 +29,12 @@ from taskalgebra.learning.deep.settings import DeepSettings, resolved_for
 from taskalgebra.learning.deep.threads import threads
 from taskalgebra.learning.deep.uvfa import UVFA
 from taskalgebra.learning.deep.ways import NetworkReach
+from taskalgebra.learning.missed import never_met
 from taskalgebra.learning.probe import largest_number
 from taskalgebra.progress import Event, Listener, StopLearning, silent
 from taskalgebra.theory.goal_env import LEARNING_STEPS, GoalEnv
 from taskalgebra.theory.policy import GreedyPolicy
 from taskalgebra.theory.tasks import Task
-from taskalgebra.validation import listed
 
 Score = Callable[[NetworkFamily], float]
 """How good networks are; more is better."""
@@ -43,6 +43,7 @@ LEAST_EPISODES, MOST_EPISODES = 20, 200
 """Of a score, for each base task."""
 CHECKPOINTS = r".+\.safetensors"
 """Their names: one per network."""
+LONGER = "train longer, learner=DeepQ(n_updates=...)"
 
 
 def train(
@@ -256,12 +257,10 @@ class Training:
         needed = np.ones(space.n_goals, np.bool_)
         if not self.env.shared_absorbing:
             needed = self.playing.desired
-        missed = [space.goal_names[g] for g in np.flatnonzero(needed) if g not in met]
+        missed = [int(g) for g in np.flatnonzero(needed) if g not in met]
         if missed:
-            raise ValueError(
-                f"in {self.trainer.n_steps:,} steps these goals were never met: {listed(missed)}; "
-                f"train longer, or explore more"
-            )
+            after = f"{self.trainer.n_steps:,} steps"
+            raise ValueError(never_met(space, missed, after, LONGER))
 
 
 @final

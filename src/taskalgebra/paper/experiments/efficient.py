@@ -45,6 +45,8 @@ from taskalgebra.validation import count
 NAME = "efficient"
 RESULTS = Path("results/tabular")
 ALGORITHM_1 = "Algorithm 1, six base tasks"
+CONSTANTS = Settings(learning_rate=1.0, epsilon=1.0)
+"""α and ε of the paper."""
 RUNS_AT_ONCE = 5
 """Runs that are one cell."""
 
@@ -94,10 +96,10 @@ def _steps_of(config: Config, ideas: Ideas | None, name: str, i: int) -> int:
     space = world.space
     if ideas is None and name == ONE_TASK:
         task = space.task([i % space.mdp.n_goals])
-        return config.steps(task, optimal_q(task), seed_of(config.seed, i), Settings())
+        return config.steps(task, optimal_q(task), seed_of(config.seed, i), CONSTANTS)
     if ideas is None:
         return sum(
-            config.steps(task, optimum[task], seed_of(config.seed, i, k), Settings())
+            config.steps(task, optimum[task], seed_of(config.seed, i, k), CONSTANTS)
             for k, task in enumerate(world.tasks.values())
         )
     mastery = master(

@@ -24,7 +24,8 @@ from taskalgebra.arrays import Array, LongArray
 from taskalgebra.envs.four_rooms import FourRooms
 from taskalgebra.learning.onward import Experience, learn_onward
 from taskalgebra.learning.q_learning import Run, Stop, q_learning
-from taskalgebra.learning.tabular import STOCHASTIC, QLearning
+from taskalgebra.learning.q_learning import Settings as Rates
+from taskalgebra.learning.tabular import QLearning
 from taskalgebra.paper.claims.verdicts import Claim, Verdict, judged
 from taskalgebra.paper.results.record import Table
 from taskalgebra.planning.exact import optimal_v
@@ -38,6 +39,8 @@ from taskalgebra.theory.family import TableFamily
 from taskalgebra.theory.policy import greedy
 from taskalgebra.theory.tasks import Task
 
+CONSTANT = Rates(learning_rate=0.1, epsilon=0.5)
+"""α and ε of all tables."""
 COLUMNS = (
     *("slip", "task", "seed", "episodes", "base_steps", "composed_loss", "steps", "judged"),
     *("kept", "loss", "again_steps", "again_loss", "plain_steps", "plain_loss", "plain_reached"),
@@ -76,7 +79,8 @@ def _rows(cell: tuple[Settings, float, int]) -> list[tuple[Any, ...]]:
     world = FourRooms(slip_probability=slip)
     mixed = seed_of(settings.seed, round(1000 * slip), seed) % 2**31
     steps = 1_000 * world.mdp.n_states * world.mdp.n_actions
-    skills = learn(world, learner=QLearning(steps=steps), seed=mixed, listener=silent)
+    learner = QLearning(steps=steps, settings=CONSTANT)
+    skills = learn(world, learner=learner, seed=mixed, listener=silent)
     n_tables = 2 + len(skills.tasks)
     blank = untaught(skills)
     rows = []
@@ -131,7 +135,7 @@ def plain_learning(
     looks: list[tuple[int, float]] = []
     steps = FIRST_STEPS
     while not looks or looks[-1][0] < most:
-        run = q_learning(task, Stop(steps=steps), settings=STOCHASTIC, seed=seed, run=run)
+        run = q_learning(task, Stop(steps=steps), settings=CONSTANT, seed=seed, run=run)
         looks.append((run.n_steps, loss_of(greedy(run.q))))
         steps = min(most, steps * 3 // 2)
     return looks

@@ -47,8 +47,8 @@ function inALine({ none, mean, worst, worstStart, bound }, lost, sweeps, world) 
     return `may never end from ${lost.filter((one) => one === Infinity).length} of ${n} starts, ${where} among them${mended}`;
   }
   const most = sweeps ? ` (bound without planning: ${digits(bound)})` : "";
-  if (n === 1) return `loses ${digits(mean)}${most}${mended}`;
-  return `loses ${digits(mean)} on average, ${digits(worst)} from ${where}, its worst start${most}${mended}`;
+  if (n === 1) return `loses a return of ${digits(mean)}${most}${mended}`;
+  return `loses a return of ${digits(mean)} on average, ${digits(worst)} from ${where}, its worst start${most}${mended}`;
 }
 
 const digits = (value) => (value >= 0.1 ? value.toFixed(3) : general(value, 2));
