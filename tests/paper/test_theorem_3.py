@@ -83,6 +83,27 @@ def test_theorem_3_negation_of_real_values_needs_a_low_penalty():
     assert ~low[0] == low[1]
 
 
+def test_theorem_3_with_mild_penalties_negation_of_real_values_gives_too_much_where_moves_slip():
+    """Either half a chance of A for 1/8, else B, or A for sure for 1.
+
+    With the mild penalty 0, where A pays r, that is worth max{r/2 − 1/8, r − 1}, which is convex:
+    −1/8, 3/8 and 1 for 0, 1 and 2.  So 1 + (−1/8) − 3/8 = 1/2 is above the 3/8 that ¬M is worth.
+    """
+    from taskalgebra.theory.tasks import TaskSpace
+    from taskalgebra.worlds.outcomes import from_outcomes
+
+    outcomes = [(0, 0, 1, 1.0), (0, 1, 1, 1.0), (1, 0, 2, 0.5), (1, 0, 3, 0.5), (1, 1, 2, 1.0)]
+    steps = [[0, 0], [-0.125, -1], [0, 0], [0, 0]]
+    world = from_outcomes(outcomes, {"A": 2, "B": 3}, step_reward=steps)
+    space = TaskSpace(world, r_universal=2, r_empty=0)
+    task = space.from_rewards([1, 0])
+    mild = q_bar_star(space, [task, ~task], r_bar_min=0.0).values
+    assert [float((~mild[0]).table[0, 0, 0]), float(mild[1].table[0, 0, 0])] == [0.5, 0.375]
+    assert ((~mild[0]).table >= mild[1].table).all()
+    low = q_bar_star(space, [task, ~task], r_bar_min=-8.0).values
+    assert np.array_equal((~low[0]).table, low[1].table)
+
+
 def test_theorem_3_is_false_for_terminal_rewards_that_depend_on_the_action():
     """One step to the goal, two actions in it.  M₁ pays (1, 0) there, M₂ pays (0, 1).
 

@@ -119,8 +119,9 @@ def q_bar_star(
 ) -> TableFamily:
     """Q̄* of these tasks as tables `[S, G, A]`; the arguments are those of `plan`.
 
-    r̄_MIN may be any number, since Definition 3 and Theorems 2 and 3 hold for any: also one so mild
-    that a wrong goal is the better choice.
+    r̄_MIN may be any number, since Definition 3 and, for two-valued tasks, Theorems 2 and 3 hold for
+    any: also one so mild that a wrong goal is the better choice.  Of goals that pay something else,
+    the negation then is Q̄* of the negated task or more: Q̄* is convex in what a goal pays.
     """
     named = _named(space, tasks)
     low = _r_bar_min(space, r_bar_min)
