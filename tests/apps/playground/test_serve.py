@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
 import signal
 import socket
 import subprocess
@@ -27,6 +29,39 @@ def start(port="0"):
     line = process.stdout.readline()
     assert "http://127.0.0.1:" in line, process.communicate(timeout=30)
     return process, int(line.split("127.0.0.1:")[1].split("/")[0])
+
+
+SLOW = """
+import sys, time
+from taskalgebra.apps.cli import main
+from taskalgebra.apps.playground import serve
+def slow(port, announce, **_):
+    time.sleep(3)
+    announce("http://127.0.0.1:1/")
+serve.serve = slow
+sys.exit(main(["play", "--no-browser"]))
+"""
+
+
+def test_a_terminal_sees_that_a_slow_start_is_under_way_until_there_is_an_address():
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while b"stops it" not in seen:
+            seen += os.read(ours, 65536)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert 0 <= seen.find(b"starting") < seen.find(b"The playground is at")
+    assert b"starting" not in seen[seen.find(b"The playground is at") :]
 
 
 @pytest.fixture(scope="module")

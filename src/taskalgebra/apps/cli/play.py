@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -72,11 +73,15 @@ def play(
     fragment = "" if world is None else _fragment(world, output)
     from taskalgebra.apps.playground.serve import serve
 
-    def announce(address: str) -> None:
-        output.line(f"The playground is at {address}  (Ctrl-C stops it)")
-        output.out.file.flush()
+    with ExitStack() as until_it_answers:
+        until_it_answers.enter_context(output.progress("starting"))
 
-    serve(port, announce, browser=browser, fragment=fragment)
+        def announce(address: str) -> None:
+            until_it_answers.close()
+            output.line(f"The playground is at {address}  (Ctrl-C stops it)")
+            output.out.file.flush()
+
+        serve(port, announce, browser=browser, fragment=fragment)
     return OK
 
 
