@@ -12,13 +12,20 @@ import time
 from report import Report, best_time
 
 SOLVE = "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0)"
-HITS = (
-    "import taskalgebra as ta; ta.solve(ta.FourRooms())['top ^ left'].act(0);"
-    "from taskalgebra.planning import exact; from taskalgebra.theory import policy;"
-    "from taskalgebra.worlds import graph;"
-    "kernels = [graph.breadth_first, exact._expand, policy._greedy];"
-    "print(min(sum(k.stats.cache_hits.values()) for k in kernels))"
+CACHED = (
+    SOLVE
+    + """
+import sys
+kernels = {
+    id(one): one.stats
+    for name, module in list(sys.modules.items()) if name.startswith("taskalgebra")
+    for one in vars(module).values() if type(one).__name__ == "CPUDispatcher"
+}
+print(*(sum(sum(getattr(one, which).values()) for one in kernels.values())
+        for which in ("cache_hits", "cache_misses")))
+"""
 )
+"""How many kernels that needed, from the disk cache and compiled."""
 
 
 def run(code: str) -> str:
@@ -51,7 +58,9 @@ def main() -> None:
     start = time.perf_counter()
     run(SOLVE)
     report.note("  and solve, compose and act in Four Rooms", time.perf_counter() - start, "s")
-    report.at_least("kernels loaded from the disk cache, fewest of three", float(run(HITS)), 1, "")
+    loaded, compiled = map(float, run(CACHED).split())
+    report.at_least("  kernels loaded for that from the disk cache", loaded, 1, "")
+    report.at_most("  kernels compiled for that", compiled, 0, "")
     report.finish()
 
 

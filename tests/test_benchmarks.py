@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import algebra as algebra_benchmark
+import imports as imports_benchmark
 import planning as planning_benchmark
 from maze import LOOPS, maze_world
 from report import Report
@@ -43,6 +44,12 @@ def test_bare_numpy_composes_the_same():
     expression = parse("(a ^ b) & ~c | ~(d & e)")
     bare = algebra_benchmark.bare(expression, tables, bounds.tables.total)
     assert np.array_equal(compose_values(expression, values, bounds).table, bare)
+
+
+def test_a_second_start_compiles_no_kernel():
+    imports_benchmark.run(imports_benchmark.SOLVE)
+    loaded, compiled = map(int, imports_benchmark.run(imports_benchmark.CACHED).split())
+    assert loaded > 0 and compiled == 0
 
 
 @pytest.mark.parametrize(("figure", "code"), [(3.0, 0), (1.0, 1)])
