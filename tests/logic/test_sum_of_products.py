@@ -200,9 +200,9 @@ def test_fewest_products_come_before_fewest_literals() -> None:
 
 def test_hard_functions_finish() -> None:
     for table, dont_care in HARD:
-        start = time.perf_counter()
+        start = time.process_time()
         check_cover(shortest_cover(table, dont_care, 6), table, dont_care, 6)
-        assert time.perf_counter() - start < 20
+        assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("n_names", [1, 3, 5, 7, 8])

@@ -124,7 +124,7 @@ def test_who_stops_early_does_not_wait():
     next(outcomes)
     start = time.monotonic()
     outcomes.close()
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30  # a cell would take 60
     assert set(active_children()) <= before
 
 
