@@ -1,8 +1,8 @@
 """Formulas: grammar, round trips, hostile text, evaluation, truth tables, simplification."""
 
 import copy
-import itertools
 import gc
+import itertools
 import pickle
 import time
 import weakref
