@@ -165,6 +165,17 @@ def test_a_rate_that_is_not_given_falls_once_outcomes_differ(alpha):
         assert run.q.item() == value, n_steps
 
 
+def test_more_visits_than_can_be_counted_leave_the_rate_where_it_is():
+    space = TaskSpace(from_text("A.B", slip_probability=0.2))
+    settings, task = Settings(epsilon=0.5), space.task(["A"])
+    run = goal_oriented_q_learning(task, Stop(steps=3000), settings=settings)
+    before = run.q.copy()
+    run.visits[:] = np.iinfo(np.int32).max - 1
+    goal_oriented_q_learning(task, Stop(steps=6000), settings=settings, run=run)
+    assert run.visits.min() > 0
+    assert np.abs(run.q - before).max() < 0.1
+
+
 def test_outcomes_are_seen_to_differ_where_the_tables_have_several(slippery_rooms):
     mdp = slippery_rooms.mdp
     run = goal_oriented_q_learning(slippery_rooms.tasks["top"], Stop(steps=600_000))
