@@ -305,6 +305,14 @@ def test_actions_that_are_no_moves_are_letters_and_only_to_stay_is_a_dot():
     assert not any(line.get_xdata().size for line in dots)
 
 
+def test_letters_tell_actions_apart_whose_names_begin_alike():
+    after = [[1, 0], [1, 2], [2, 2]]
+    world = ta.from_arrays(after, -0.1, [2], cells=[(0, i) for i in range(3)])
+    assert world.action_names == ("a0", "a1")
+    axes = ta.solve(world, {"end": [0]})["end"].plot()
+    assert [one.get_text() for one in axes.texts] == ["A0", "A1"]
+
+
 def test_an_exact_evaluation_draws_its_mean_and_the_optimum():
     found = ta.solve(ta.FourRooms(), horizon=30)["top"].evaluate()
     axes = found.plot()

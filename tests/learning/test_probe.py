@@ -129,3 +129,64 @@ def test_outcomes_differ_where_there_is_chance(kind, differ, mode):
     assert outcomes_differ(world, 0) == differ
     world = corridor_world(lambda n: SyncVectorEnv([Corridor] * n, autoreset_mode=mode))
     assert not outcomes_differ(world, 0)  # observations that are arrays
+
+
+class Counting(Row):
+    """A step costs what a running total loses, rounded as totals are."""
+
+    total = 0.0
+
+    def step(self, action):
+        seen, _, *rest = super().step(action)
+        before, self.total = self.total, self.total - 0.1
+        return (seen, self.total - before, *rest)
+
+
+class Signed(Row):
+    """Observations are arrays, and zero now and then is the negative one."""
+
+    observation_space = gym.spaces.Box(0, 7, (1,), np.float64)
+    n = 0
+
+    def _seen(self):
+        self.n += 1
+        return np.array([self.state or (-0.0 if self.n % 2 else 0.0)])
+
+    def reset(self, *, seed=None, options=None):
+        _, info = super().reset(seed=seed)
+        return self._seen(), info
+
+    def step(self, action):
+        _, *rest = super().step(action)
+        return (self._seen(), *rest)
+
+
+class Timed(Row):
+    """An episode whose time is up pays for that."""
+
+    n = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.n = 0
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        seen, reward, terminated, truncated, info = super().step(action)
+        self.n += 1
+        if self.n >= 7 and not terminated:
+            reward, truncated = reward - 5.0, True
+        return seen, reward, terminated, truncated, info
+
+
+@pytest.mark.parametrize("kind", [Counting, Signed, Timed])
+def test_rounding_signs_of_zero_and_time_limits_are_no_chance(kind):
+    world = row_world()
+    world._make = lambda n: SyncVectorEnv([kind] * n)
+    assert not outcomes_differ(world, 0)
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_copies_that_write_into_their_own_observations_show_no_chance(mode):
+    world = row_world()
+    world._make = lambda n: SyncVectorEnv([Row] * n, copy=False, autoreset_mode=mode)
+    assert not outcomes_differ(world, 0)

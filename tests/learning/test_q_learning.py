@@ -165,6 +165,25 @@ def test_a_rate_that_is_not_given_falls_once_outcomes_differ(alpha):
         assert run.q.item() == value, n_steps
 
 
+@pytest.mark.parametrize(("last", "differ"), [(0.1 + 0.2, False), (0.3001, True)])
+def test_rewards_that_differ_by_rounding_are_no_chance(last, differ):
+    pays = [0.3, 0.3, last]
+    run = readable.goal_oriented_q_learning(Paying(pays), Stop(steps=3), r_bar_min=-9.0)
+    assert (run.outcome[0, 0, 0] == np.inf) == differ
+    assert (run.q.item() == last) != differ
+
+
+def test_more_visits_than_can_be_counted_leave_the_rate_where_it_is():
+    space = TaskSpace(from_text("A.B", slip_probability=0.2))
+    settings, task = Settings(epsilon=0.5), space.task(["A"])
+    run = goal_oriented_q_learning(task, Stop(steps=3000), settings=settings)
+    before = run.q.copy()
+    run.visits[:] = np.iinfo(np.int32).max - 1
+    goal_oriented_q_learning(task, Stop(steps=6000), settings=settings, run=run)
+    assert run.visits.min() > 0
+    assert np.abs(run.q - before).max() < 0.1
+
+
 def test_outcomes_are_seen_to_differ_where_the_tables_have_several(slippery_rooms):
     mdp = slippery_rooms.mdp
     run = goal_oriented_q_learning(slippery_rooms.tasks["top"], Stop(steps=600_000))

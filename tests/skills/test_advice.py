@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import taskalgebra as ta
-from row_worlds import row_world
+from row_worlds import SlipperyRow, row_world
 from taskalgebra import QLearning
 
 ROOMS = ta.FourRooms()
@@ -89,6 +89,16 @@ def test_a_mild_penalty_of_formulas_is_mended_by_the_learner_that_is_named():
     certificate = learned(SLIPPERY)[OVER_TIME].certificate()
     (named,) = re.findall(r"learn with learner=(QLearning\(r_bar_min=[-\d.]+\))", certificate.line)
     again = ta.learn(SLIPPERY, learner=eval(named))[OVER_TIME].certificate()
+    assert [f.name for f in certificate.findings if f not in again.findings] == ["low penalty"]
+
+
+def test_a_mild_penalty_where_episodes_end_in_goals_is_mended_by_a_lower_one():
+    world = row_world(SlipperyRow)
+    certificate = learned(world)["F edge"].certificate()
+    with pytest.raises(TypeError, match="goes on after goals"):
+        ta.learn(world, continuing=True)
+    (named,) = re.findall(r"learn with learner=(QLearning\(r_bar_min=[-\d.]+\))", certificate.line)
+    again = ta.learn(world, learner=eval(named), seed=0)["F edge"].certificate()
     assert [f.name for f in certificate.findings if f not in again.findings] == ["low penalty"]
 
 

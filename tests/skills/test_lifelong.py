@@ -213,3 +213,13 @@ def test_bad_input_is_refused_in_words():
     with pytest.raises(TypeError, match="cannot learn 3"):
         ta.lifelong(3)
     assert len(life.history) == 1
+
+
+@pytest.mark.parametrize("name", ["true", "False"])
+def test_a_name_that_expressions_read_as_another_task_is_refused(name):
+    life = ta.lifelong(ta.TaskSpace(from_text("A.B.C")))
+    for goal in ("A", "B"):
+        task = life.space.task([goal])
+        with pytest.raises(ValueError, match=f"cannot be named '{name}': .* another name"):
+            life.meet(task, name)
+        life.meet(task)

@@ -86,6 +86,7 @@ class Map:
     note: str = ""
     crossed: BoolArray | None = None  # [G], goals that are drawn as ×
     legend: str = ""  # what the signs mean, if not whether goals are desired
+    letters: tuple[str, ...] = ()  # [C], for actions that are no moves
 
     @classmethod
     def of(
@@ -101,9 +102,17 @@ class Map:
         if mdp.cells is None:
             raise ValueError("this world has no map to draw on")
         live = on_cells(mdp)
-        names = tuple(mdp.action_names[a] for a in actions[live])
-        goals = mdp.cells[mdp.goals]
-        return cls(title, mdp.cells[live], values[live], names, goals, desired, note)
+        names, every = mdp.action_names, letters_of(mdp.action_names)
+        return cls(
+            title,
+            mdp.cells[live],
+            values[live],
+            tuple(names[a] for a in actions[live]),
+            mdp.cells[mdp.goals],
+            desired,
+            note,
+            letters=tuple(every[a] for a in actions[live]),
+        )
 
     def signed(self, signs: Sequence[str], legend: str) -> Map:
         """The same with a sign for each goal, `[G]`, and what the signs mean."""
@@ -152,6 +161,16 @@ class Map:
         if self.legend:
             return self.legend
         return "◆ desired" if self.desired.all() else "◆ desired   ◇ not desired"
+
+
+def letters_of(names: Sequence[str]) -> tuple[str, ...]:
+    """For each action the first letter of its name, or two where another begins with it, too.
+
+    >>> letters_of(["up", "pickup", "drop"]), letters_of(["a0", "a1"])
+    (('U', 'P', 'D'), ('A0', 'A1'))
+    """
+    firsts = [name[:1] for name in names]
+    return tuple(name[: min(2, firsts.count(name[:1]))].upper() for name in names)
 
 
 def layout(mdp: World) -> tuple[LongArray, LongArray]:

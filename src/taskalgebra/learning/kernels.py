@@ -16,6 +16,8 @@ NONE, DIFFER = -np.inf, np.inf
 DECAY = 0.55
 """How fast α falls: just above 1/2, below which values would not converge.  Values are learned from
 others that are still changing, and a faster fall would keep what was wrong at first."""
+MOST_VISITS = 2**31 - 1
+"""That are counted of an entry: α falls no further."""
 
 
 @kernel
@@ -114,7 +116,7 @@ def advance(
                 if end >= 0:
                     target = goal_reward[end] if plain or seen[i] == end else r_bar_min
                 if falling:
-                    visits[here, g, a] += 1
+                    visits[here, g, a] = min(visits[here, g, a] + 1, MOST_VISITS)
                     if differ and visits[here, g, a] != last_visits:  # mostly equal for all goals
                         last_visits = visits[here, g, a]
                         rate = last_visits**-DECAY

@@ -11,6 +11,7 @@ from taskalgebra.arrays import Observations
 from taskalgebra.evaluation.rollout import Step, rollout
 from taskalgebra.theory.goal_env import GoalEnv
 from taskalgebra.theory.rewards import penalty
+from taskalgebra.theory.rounding import same_reward
 
 N_COPIES, N_STEPS = 8, 200
 
@@ -44,21 +45,24 @@ def n_observations(env: GoalEnv, seed: int) -> int:
 def outcomes_differ(env: GoalEnv, seed: int) -> bool:
     """Act at random for a moment, and see whether an action in a state ever does two things.
 
-    Chance that is rarer goes unnoticed, and so does all chance where nothing is met again.
+    Chance that is rarer goes unnoticed, and so does all chance where nothing is met again.  What a
+    time limit does is not judged.
     """
     known: dict[tuple[bytes, bytes], tuple[bytes, float]] = {}
     for before, step in _at_random(env, seed):
-        for i in np.flatnonzero(~step.resets):
-            goal = int(step.goals[i])
+        out_of_time = step.ended & (step.goals < 0)
+        for i in np.flatnonzero(~step.resets & ~out_of_time):
+            goal, reward = int(step.goals[i]), float(step.rewards[i])
             after = _key(step.next_observations[i]) if goal < 0 else f"goal {goal}".encode()
-            outcome = after, float(step.rewards[i])
-            if known.setdefault((_key(before[i]), _key(step.actions[i])), outcome) != outcome:
+            pair = _key(before[i]), _key(step.actions[i])
+            first, paid = known.setdefault(pair, (after, reward))
+            if first != after or not same_reward(paid, reward):
                 return True
     return False
 
 
 def _key(value: Any) -> bytes:
-    return np.asarray(value).tobytes()
+    return np.asarray(value + 0).tobytes()  # −0 is 0, as in a numbering
 
 
 def _at_random(env: GoalEnv, seed: int) -> Iterator[tuple[Observations, Step]]:
@@ -68,9 +72,10 @@ def _at_random(env: GoalEnv, seed: int) -> Iterator[tuple[Observations, Step]]:
         copies.action_space.seed(seed)
         observations, _ = copies.reset(seed=seed)
         steps = rollout(copies, observations, lambda _: copies.action_space.sample())
+        before = np.array(observations)  # copies may write into their own
         for _, step in zip(range(N_STEPS), steps, strict=False):
-            yield observations, step
-            observations = np.array(step.observations)  # copies may write into their own
+            yield before, step
+            before = np.array(step.observations)
     finally:
         copies.close()
 

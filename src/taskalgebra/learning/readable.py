@@ -19,6 +19,7 @@ from taskalgebra.arrays import Array
 from taskalgebra.learning.kernels import AT_START, DECAY, DIFFER, NONE
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, padded
 from taskalgebra.theory.goal_env import checked_rewards
+from taskalgebra.theory.rounding import same_reward
 from taskalgebra.worlds.chance import Stream
 
 
@@ -119,7 +120,7 @@ def _differ(run: Run, state: int, action: int, where: int, reward: float) -> boo
     last = run.outcome[state, action]
     if last[0] == NONE:
         last[:] = where, reward
-    elif tuple(last) != (where, reward):
+    elif last[0] != where or not same_reward(last[1], reward):
         last[0] = DIFFER
     return bool(last[0] == DIFFER)
 

@@ -26,7 +26,7 @@ from taskalgebra.logic.expression import Expression, Name
 from taskalgebra.planning.horizon import HorizonFamily
 from taskalgebra.progress import Event, Listener, require_listener, silent
 from taskalgebra.skills.agent import Agent
-from taskalgebra.skills.making import Playable, default_learner, environment, learn
+from taskalgebra.skills.making import Playable, default_learner, environment, learn, sayable
 from taskalgebra.skills.skills import Skills
 from taskalgebra.theory.base_tasks import goals_by_label
 from taskalgebra.theory.family import Family, TableFamily
@@ -224,7 +224,7 @@ class Lifelong:
             raise ValueError(f"the name of a task must be a non-empty string, got {name!r}")
         if name in taken:
             raise ValueError(f"a task {name!r} is known already; give another name")
-        return name
+        return sayable(name)
 
     def _learned(self, observed: Observed, known: Inference | None, name: str) -> Met:
         """Learn a base task for what was seen."""

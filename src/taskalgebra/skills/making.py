@@ -327,7 +327,7 @@ def base_tasks(
                 f"no tasks were given, and the world names none; pass {{name: goals}}, such as "
                 f"{{{one!r}: [{one!r}]}}: formulas over time may then name every goal"
             )
-        return _sayable(dict(named))
+        return {sayable(name): task for name, task in named.items()}
     if isinstance(tasks, str):
         raise ValueError(f"tasks is the string {tasks!r}, expected a list of names: [{tasks!r}]")
     if not isinstance(tasks, Iterable):
@@ -340,7 +340,7 @@ def base_tasks(
     if not names:
         raise ValueError("the list of tasks is empty; give at least one base task")
     if isinstance(tasks, Mapping):
-        return _sayable({name: _base_task(space, name, given) for name, given in tasks.items()})
+        return {sayable(name): _base_task(space, name, tasks[name]) for name in names}
     for name in names:
         if name not in named:
             raise ValueError(
@@ -348,18 +348,17 @@ def base_tasks(
                 f"{listed(list(named)) or 'none: pass {name: goals}'}"
                 f"{closest(name, list(named))}"
             )
-    return _sayable({name: named[name] for name in names})
+    return {sayable(name): named[name] for name in names}
 
 
-def _sayable(tasks: dict[str, Task]) -> dict[str, Task]:
-    """The tasks, unless an expression that names one means another; other words are quoted."""
-    for name in tasks:
-        if (word := name.lower()) in CONSTANTS:
-            raise ValueError(
-                f"a base task cannot be named {name!r}: in expressions it is the {CONSTANTS[word]} "
-                f"task, which all skills have; give it another name"
-            )
-    return tasks
+def sayable(name: str) -> str:
+    """The name of a base task, which expressions do not read as another; all others are quoted."""
+    if (word := name.lower()) in CONSTANTS:
+        raise ValueError(
+            f"a base task cannot be named {name!r}: in expressions it is the {CONSTANTS[word]} "
+            f"task, which all skills have; give it another name"
+        )
+    return name
 
 
 def _base_task(space: TaskSpace, name: str, given: Any) -> Task:

@@ -41,7 +41,7 @@ from taskalgebra.theory.family import Family, TableFamily
 from taskalgebra.theory.findings import Finding
 from taskalgebra.theory.goal_env import MAX_EPISODE_STEPS, GoalEnv
 from taskalgebra.theory.reach import Reach, ReachQ
-from taskalgebra.theory.rewards import r_bar_min_of
+from taskalgebra.theory.rewards import penalty, r_bar_min_of
 from taskalgebra.theory.tasks import Task, TaskSpace
 from taskalgebra.validation import listed
 
@@ -92,10 +92,18 @@ class Ways(ByContent):
     entry: Array | None = None  # [G], what entering a goal pays, if the returns leave it out
     surveyed: bool = False  # whether what is seen on goals was found out by going there
     row_error: float = 0.0  # of the outcomes of actions, if they were estimated
+    remedy: str = ""  # how to learn, if the values were learned with a penalty that is too mild
 
     @classmethod
     def of(cls, family: Family, env: GoalEnv | None) -> Ways:
         """Read the returns between goals off the values, where episodes go on."""
+        found = cls._of(family, env)
+        if not _mild(family) or family.error_bound is not None:
+            return found
+        return replace(found, remedy=_remedy(family.space, env))
+
+    @classmethod
+    def _of(cls, family: Family, env: GoalEnv | None) -> Ways:
         reach, space = _to_goals(family), family.space
         standing = _standing(space, env)
         if (
@@ -123,6 +131,27 @@ def _mild(family: Family) -> bool:
     if not space.finite:
         return isinstance(family, TableFamily) and low >= float(space.r_empty.min())
     return not space.mdp.deterministic and low > r_bar_min_of(space)
+
+
+def _remedy(space: TaskSpace, env: GoalEnv | None) -> str:
+    """How to learn for formulas: in episodes that go on after goals, or with a low penalty."""
+    if space.finite:
+        low = r_bar_min_of(space)
+    elif env is not None and _resumes(env):
+        return "continuing=True"
+    else:
+        limit = MAX_EPISODE_STEPS if env is None else env.max_episode_steps or MAX_EPISODE_STEPS
+        low = penalty(float(space.r_empty.min()), float(space.r_universal.max()), limit)
+    return f"learner=QLearning(r_bar_min={1.001 * low:.4g})"
+
+
+def _resumes(env: GoalEnv) -> bool:
+    """Whether learning can go on after goals."""
+    try:
+        env.resuming()
+    except TypeError:
+        return False
+    return True
 
 
 def _to_goals(family: Family) -> Reach:
@@ -363,13 +392,10 @@ def _findings(found: Labelled, family: Family, ways: Ways) -> list[Finding]:
         else "a step that enters no goal changes the state of the automaton",
     )
     findings = [deterministic, stutters, exact_values(family.error_bound, ways.row_error)]
-    if _mild(family) and family.error_bound is None:
-        remedy = "continuing=True"
-        if space.finite:
-            remedy = f"learner=QLearning(r_bar_min={1.001 * r_bar_min_of(space):.4g})"
+    if ways.remedy:
         detail = (
             f"values were learned with r̄_MIN = {family.r_bar_min:g}, with which a far goal is "
-            f"given up for a near one; for formulas learn with {remedy}"
+            f"given up for a near one; for formulas learn with {ways.remedy}"
         )
         findings.append(Finding("low penalty", "Definition 2", False, detail))
     return findings

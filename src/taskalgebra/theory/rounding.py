@@ -7,6 +7,7 @@ that, going on and standing still are equal too, and an agent may stand still fo
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +78,15 @@ def lost(mdp: FiniteMDP, r_empty: Array, r_universal: Array, largest: float | No
         return None
     s, a = (int(i) for i in np.argwhere(small)[0])
     return Lost(float(cost[s, a]), smallest, (s, a))
+
+
+def same_reward(one: float, other: float) -> bool:
+    """Whether an environment pays the same, but for rounding: some pay differences of float32.
+
+    >>> same_reward(0.3, 0.1 + 0.2), same_reward(0.3, 0.3001)
+    (True, False)
+    """
+    return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
 
 
 def out_of_range(mdp: FiniteMDP, r_empty: Array, r_universal: Array) -> bool:

@@ -78,6 +78,11 @@ BAD_WORLDS = {
         "world.tasks[1].name",
         "two tasks are named 'top'",
     ),
+    "a task with the name of another": (
+        changed(tasks=[{"name": "top", "goals": ["A"]}, {"name": "True", "goals": ["A"]}]),
+        "world.tasks[1].name",
+        "it is the universal task",
+    ),
     "seven tasks": (
         changed(tasks=[{"name": f"t{i}", "goals": []} for i in range(7)]),
         "world.tasks",

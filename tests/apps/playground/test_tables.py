@@ -258,6 +258,9 @@ def test_requests_for_tables_are_refused_in_words(client, scenes):
     assert refused({"table": "atlantis"})[0] == 404
     status, error = refused({"table": "frozen-lake", "tasks": [{"name": "a", "goals": ["b"]}]})
     assert (status, error["field"]) == (422, "world.tasks[0].goals[0]")
+    true = [{"name": "a", "goals": ["gift"]}, {"name": "true", "goals": ["gift"]}]
+    status, error = refused({"table": "frozen-lake", "tasks": true})
+    assert (status, error["field"]) == (422, "world.tasks[1].name")
     status, error = refused({"table": "frozen-lake", "map": ["."]})
     assert (status, error["field"]) == (422, "world.map") and "not a known field" in error[
         "message"

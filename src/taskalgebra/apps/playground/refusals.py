@@ -18,6 +18,7 @@ from taskalgebra.apps.playground.schema import (
     WorldDocument,
 )
 from taskalgebra.apps.playground.slips import MOST_WORK, work
+from taskalgebra.skills.making import sayable
 
 M = TypeVar("M", bound=BaseModel)
 Mistake = tuple[str, str]
@@ -107,13 +108,23 @@ def check_table(document: TableDocument, goals: Collection[str]) -> None:
         raise RefusedError(sentence, f"world.{field}")
 
 
+def check_words(document: TableDocument) -> None:
+    """Refuse base tasks that cannot be planned under their names.
+
+    Raises:
+        RefusedError: the first mistake is named.
+    """
+    for sentence, field in _in_words(document):
+        raise RefusedError(sentence, f"world.{field}")
+
+
 def check(document: WorldDocument) -> None:
     """Refuse a world whose parts do not fit together, which the schema cannot express.
 
     Raises:
         RefusedError: the first mistake is named.
     """
-    for find in (_in_map, _in_goals, _in_tasks, _in_rewards, _in_slips):
+    for find in (_in_map, _in_goals, _in_tasks, _in_words, _in_rewards, _in_slips):
         for sentence, field in find(document):
             raise RefusedError(sentence, f"world.{field}")
 
@@ -161,6 +172,15 @@ def _of_tasks(tasks: Sequence[TaskDocument], names: Collection[str]) -> Iterator
                 yield f"task {task.name!r} wants {name!r}, which is not a goal of this world", field
             if name in task.goals[:j]:
                 yield f"task {task.name!r} lists goal {name!r} twice", field
+
+
+def _in_words(document: WorldDocument | TableDocument) -> Iterator[Mistake]:
+    """Expressions read a few words as other tasks."""
+    for i, task in enumerate(document.tasks):
+        try:
+            sayable(task.name)
+        except ValueError as error:
+            yield str(error), f"tasks[{i}].name"
 
 
 def _in_rewards(document: WorldDocument) -> Iterator[Mistake]:

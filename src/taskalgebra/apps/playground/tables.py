@@ -11,7 +11,7 @@ import taskalgebra as ta
 from taskalgebra.apps import desired_names
 from taskalgebra.apps.playground.cells import Cells
 from taskalgebra.apps.playground.presets.worlds import WORLDS
-from taskalgebra.apps.playground.refusals import RefusedError, check_table
+from taskalgebra.apps.playground.refusals import RefusedError, check_table, check_words
 from taskalgebra.apps.playground.schema import TableDocument, TaskDocument
 from taskalgebra.apps.playground.subject import Subject, Table, made_tasks, task_lines
 
@@ -47,6 +47,7 @@ def plan(document: TableDocument) -> ta.Skills:
     check_table(document, table.space.goal_names)
     if table.skills is not None and _same(document.tasks, table.skills):
         return table.skills
+    check_words(document)
     return ta.solve(table.space, made_tasks(table.space, document.tasks))
 
 

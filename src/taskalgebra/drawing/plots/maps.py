@@ -119,9 +119,9 @@ def draw_map(
     across = max(task.size)
     if arrows and task.with_arrows:
         moving = task.moving
-        actions = np.array(task.actions)[moving]
+        actions, letters = np.array(task.actions)[moving], np.array(task.letters)[moving]
         drawn: Any = {"size": CELLS / across, "thick": CELLS / task.size[1]}
-        draw_actions(axes, rows[moving], columns[moving], actions, **drawn)
+        draw_actions(axes, rows[moving], columns[moving], actions, letters, **drawn)
     draw_goals(axes, task, diamond * min(1.0, CELLS / across))
     return image
 
@@ -184,11 +184,12 @@ def draw_actions(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
     actions: NDArray[Any],
+    letters: NDArray[Any] | None = None,
     *,
     size: float = 1.0,
     thick: float | None = None,
 ) -> None:
-    """An arrow for a move, a dot for `stay`, the first letter of any other action.
+    """An arrow for a move, a dot for `stay`, letters for any other action: by default its first.
 
     Large maps need a smaller size; arrows are as thick as `thick`, a share of the map's width.
     """
@@ -202,9 +203,9 @@ def draw_actions(
     stays = names == STAY
     axes.plot(columns[stays], rows[stays], "o", **dot)
     for at in np.flatnonzero(~moving & ~stays):
-        letter = axes.text(
-            columns[at], rows[at], names[at][:1].upper(), fontsize=11 * size, **LETTER
-        )
+        shown = names[at][:1].upper() if letters is None else str(letters[at])
+        font = (11 if len(shown) < 2 else 8) * size
+        letter = axes.text(columns[at], rows[at], shown, fontsize=font, **LETTER)
         letter.set_path_effects([Stroke(linewidth=0.9 * size, foreground="black"), Normal()])
 
 

@@ -123,6 +123,11 @@ def test_slippery_worlds(ask):
 def test_tables(ask):
     rng = np.random.default_rng(5)
     requests = [{"world": {"table": "nowhere", "tasks": []}, "expression": "true"}]
+    for name in ("TRUE", "false", "constructor"):  # two of them mean other tasks
+        tasks = [{"name": name, "goals": ["red"]}]
+        requests.append({"world": {"table": "taxi", "tasks": tasks}, "expression": "true"})
+        world = questions.random_world(rng) | {"tasks": [{"name": name, "goals": []}]}
+        requests.append({"world": world, "expression": "true"})
     for i in range(18):
         name = list(WORLDS)[i % len(WORLDS)]
         shown = WORLDS[name]().scene

@@ -71,6 +71,7 @@ LESSER = {
     "free cell, such as 1.1; repaired is 'yes', expected 1",
     "#table=taxi&task=top&state=99999": "state is '99999'",
     "#table=taxi&task=top&state=-1&tasks=[[]]": "tasks is '[[]]'",
+    "#table=taxi&task=top&tasks=[[%22a%22,%22length%22]]": 'tasks is \'[["a","length"]]\'',
 }
 
 

@@ -42,6 +42,7 @@ export async function readTable(parts, presets) {
 
 /** Base tasks out of a link, or null. */
 function tasksOf(scene, given) {
+  if (!given.every(([, ...goals]) => goals.every(Number.isInteger))) return null;
   const tasks = given.map(([name, ...goals]) => ({ name, goals: goals.map((goal) => scene.goals[goal].name) }));
   const names = new Set(tasks.map(({ name }) => name));
   const usable = tasks.every(({ name, goals }) => isName(name) && new Set(goals).size === goals.length);

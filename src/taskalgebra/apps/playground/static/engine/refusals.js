@@ -7,6 +7,7 @@ import { isTemporal, namesOf, parse } from "./tree.js";
 
 const MOST = { expression: 10_000, goals: 64, tasks: 6, side: 128, name: 60, reward: 1e3, slip: 0.9 };
 const LEAST_COST = 1e-6;
+const CONSTANTS = new Map([["true", "universal"], ["false", "empty"]]);
 
 /** A request that cannot be served, and why; `span` counts characters of the expression. */
 export class RefusedError extends Error {
@@ -61,14 +62,14 @@ export function checkLimits({ world, expression }) {
 
 /** Refuse a drawn world whose parts do not fit together; the first mistake is named. */
 export function check(world) {
-  for (const find of [inMap, inGoals, inTasks, inRewards, inSlips]) {
+  for (const find of [inMap, inGoals, inTasks, inWords, inRewards, inSlips]) {
     for (const [sentence, field] of find(world)) refuse(sentence, `world.${field}`);
   }
 }
 
 /** Refuse base tasks that do not fit the goals of a table. */
-export function checkTable({ tasks }, goals) {
-  for (const [sentence, field] of ofTasks(tasks, goals)) refuse(sentence, `world.${field}`);
+export function checkTable(world, goals) {
+  for (const [sentence, field] of [...ofTasks(world.tasks, goals), ...inWords(world)]) refuse(sentence, `world.${field}`);
 }
 
 function* inMap({ map }) {
@@ -108,6 +109,14 @@ function* ofTasks(tasks, goals) {
       if (!names.has(name)) yield [`task ${quoted(task.name)} wants ${quoted(name)}, which is not a goal of this world`, field];
       if (task.goals.indexOf(name) < j) yield [`task ${quoted(task.name)} lists goal ${quoted(name)} twice`, field];
     }
+  }
+}
+
+/** Expressions read a few words as other tasks. */
+function* inWords({ tasks }) {
+  for (const [i, { name }] of tasks.entries()) {
+    const task = CONSTANTS.get(name.toLowerCase());
+    if (task) yield [`a base task cannot be named ${quoted(name)}: in expressions it is the ${task} task, which all skills have; give it another name`, `tasks[${i}].name`];
   }
 }
 
