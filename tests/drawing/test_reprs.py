@@ -190,6 +190,18 @@ def test_arrows_point_where_actions_lead(rooms):
             assert f"{here}{arrows[mdp.action_names[agent.actions[s]]]}" in shape
 
 
+def test_actions_that_are_no_moves_are_letters():
+    after = [[min(i + 1, 3), i, i] for i in range(4)]
+    after[1][1], after[2][2] = 3, 3
+    names, cells = ["right", "jump", "<leap"], [(0, i) for i in range(4)]
+    after[1][0] = after[2][0] = 0
+    world = ta.from_arrays(after, -0.1, [3], goal_names=["a"], action_names=names, cells=cells)
+    page = ta.solve(world, {"a": ["a"]})["a"]._repr_html_()
+    assert '<text x="2.5" y="1.66">J</text>' in page
+    assert '<text x="3.5" y="1.66">&lt;</text>' in page
+    assert page.count("M1.5 1.5m-.36 0h.5") == 2  # the arrow and its rim
+
+
 def test_large_worlds_show_words_and_a_small_picture_and_agents_are_not_asked():
     side = 1000
     world = ta.from_text(["." * side] * side, {"A": (0, 0), "B": (9, 9)})

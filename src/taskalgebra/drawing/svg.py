@@ -20,13 +20,13 @@ MOST_PIXELS = 400  # across, of a map that is made smaller
 MOST_MARKS = 200  # goals that are marked
 _WALL, _FLOOR, _UNKNOWN = (120, 124, 132, 190), (128, 128, 128, 40), (128, 128, 128, 90)
 _FINER = 6  # pixels of the picture for a cell, so that no browser blurs its edges
-_ARROWS = {  # from the middle of a cell, in cells
+_SHAPES = {  # from the middle of a cell, in cells
     "up": "m0 .36v-.5h-.13l.13-.22.13.22h-.13",
     "down": "m0-.36v.5h-.13l.13.22.13-.22h-.13",
     "left": "m.36 0h-.5v-.13l-.22.13.22.13v-.13",
     "right": "m-.36 0h.5v-.13l.22.13-.22.13v-.13",
+    "stay": "m-.1 0a.1.1 0 1 0 .2 0a.1.1 0 1 0-.2 0",
 }
-_DOT = "m-.1 0a.1.1 0 1 0 .2 0a.1.1 0 1 0-.2 0"
 
 
 def map_svg(task: Map, names: Sequence[str], *, width: int = WIDTH, title: str = "") -> str:
@@ -83,21 +83,28 @@ def levels(values: Array) -> Array:
 
 
 def _moves(task: Map) -> str:
-    """All arrows as one shape."""
-    moving = task.moving
-    at = task.cells - task.corner
-    parts = []
-    for here, (y, x), action in zip(moving.tolist(), at.tolist(), task.actions, strict=True):
-        if here:
-            parts.append(f"M{x + 0.5} {y + 0.5}{_ARROWS.get(action, _DOT)}")
-    if not parts:
-        return ""
+    """All arrows as one shape, and letters for actions that are no moves."""
+    at = (task.cells - task.corner).tolist()
+    parts, letters = [], []
+    for i in np.flatnonzero(task.moving).tolist():
+        (y, x), action = at[i], task.actions[i]
+        if shape := _SHAPES.get(action):
+            parts.append(f"M{x + 0.5} {y + 0.5}{shape}")
+        else:
+            letter = text(task.letters[i] if task.letters else action[:1].upper())
+            letters.append(f'<text x="{x + 0.5}" y="{y + 0.66:.2f}">{letter}</text>')
     shape = "".join(parts)
-    return (
+    arrows = (
         f'<path d="{shape}" fill="#fff" stroke="#000" stroke-opacity=".55" stroke-width=".2" '
         f'paint-order="stroke" stroke-linejoin="round"/>'
         f'<path d="{shape}" fill="#fff" stroke="#fff" stroke-width=".07"/>'
     )
+    written = (
+        f'<g font-size=".46" font-weight="bold" font-family="sans-serif" text-anchor="middle" '
+        f'fill="#fff" stroke="#000" stroke-opacity=".55" stroke-width=".08" paint-order="stroke">'
+        f"{''.join(letters)}</g>"
+    )
+    return (arrows if parts else "") + (written if letters else "")
 
 
 def _goals(task: Map, names: Sequence[str], cell: float) -> list[str]:
