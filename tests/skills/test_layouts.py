@@ -8,7 +8,7 @@ import pytest
 import taskalgebra as ta
 from taskalgebra.envs import letters
 from taskalgebra.envs.letter_world import FORMULAS, RandomLetterWorld
-from taskalgebra.skills.plans import typical
+from taskalgebra.skills.ways import typical
 from touch_oracle import LETTER_TASKS, fewest_steps, letters_of, torus_step
 
 N = 40

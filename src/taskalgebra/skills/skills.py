@@ -33,9 +33,10 @@ from taskalgebra.planning.horizon import HorizonFamily
 from taskalgebra.skills import store
 from taskalgebra.skills.agent import Agent
 from taskalgebra.skills.many import act_many
-from taskalgebra.skills.plans import Plan, Ways, parsed, planned, sparing
+from taskalgebra.skills.plans import Plan, parsed, planned, sparing
 from taskalgebra.skills.shown.skills import ShownSkills
 from taskalgebra.skills.temporal import TemporalAgent
+from taskalgebra.skills.ways import Ways
 from taskalgebra.theory.base_tasks import as_sum, expression_of, in_short, n_expressible
 from taskalgebra.theory.family import Family
 from taskalgebra.theory.goal_env import GoalEnv

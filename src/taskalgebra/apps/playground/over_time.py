@@ -22,8 +22,9 @@ from taskalgebra.arrays import Array, LongArray
 from taskalgebra.logic.formulas import in_short
 from taskalgebra.planning.feasible import from_here
 from taskalgebra.planning.temporal import Labelled
-from taskalgebra.skills.plans import Ways, labelled, planned
+from taskalgebra.skills.plans import labelled, planned
 from taskalgebra.skills.temporal import TemporalAgent
+from taskalgebra.skills.ways import Ways
 
 MAX_REASONS = 16
 """Reasons that are written out why some cells have no way; each is a search."""
