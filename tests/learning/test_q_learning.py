@@ -184,6 +184,17 @@ def test_more_visits_than_can_be_counted_leave_the_rate_where_it_is():
     assert np.abs(run.q - before).max() < 0.1
 
 
+def test_the_readable_learner_counts_no_further_either():
+    pays = [0.3, 0.5, 0.3, 0.5]
+    run = readable.goal_oriented_q_learning(Paying(pays), Stop(steps=2), r_bar_min=-9.0)
+    run.visits[:] = np.iinfo(np.int32).max
+    before = run.q.item()
+    env = Paying(pays)
+    readable.goal_oriented_q_learning(env, Stop(steps=4), r_bar_min=-9.0, run=run)
+    assert run.visits.item() == np.iinfo(np.int32).max
+    assert abs(run.q.item() - before) < 1e-4
+
+
 def test_outcomes_are_seen_to_differ_where_the_tables_have_several(slippery_rooms):
     mdp = slippery_rooms.mdp
     run = goal_oriented_q_learning(slippery_rooms.tasks["top"], Stop(steps=600_000))

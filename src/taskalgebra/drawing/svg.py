@@ -91,7 +91,7 @@ def _moves(task: Map) -> str:
         if shape := _SHAPES.get(action):
             parts.append(f"M{x + 0.5} {y + 0.5}{shape}")
         else:
-            letter = text(task.letters[i] if task.letters else action[:1].upper())
+            letter = text(task.letters[i])
             letters.append(f'<text x="{x + 0.5}" y="{y + 0.66:.2f}">{letter}</text>')
     shape = "".join(parts)
     arrows = (

@@ -78,7 +78,7 @@ class Run:
     q: Array  # [S, G, A], or [S, 1, A] for plain Q-learning; unvisited entries are 0
     seen_goals: IntArray  # [G], in the order in which they were met; -1 where none was met yet
     stream: State  # [2]
-    visits: IntArray  # [S, G, A], how often each entry was updated; empty where α does not fall
+    visits: IntArray  # [S, G, A], how often each entry was updated; empty where nothing asks
     outcome: Array  # [S, A, 2], the last outcome and its reward, or `NONE`, or `DIFFER`; or empty
     n_steps: int = 0
     n_episodes: int = 0

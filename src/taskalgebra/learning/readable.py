@@ -16,7 +16,7 @@ import gymnasium as gym
 import numpy as np
 
 from taskalgebra.arrays import Array
-from taskalgebra.learning.kernels import AT_START, DECAY, DIFFER, NONE
+from taskalgebra.learning.kernels import AT_START, DECAY, DIFFER, MOST_VISITS, NONE
 from taskalgebra.learning.q_learning import Run, Settings, Stop, begin, padded
 from taskalgebra.theory.goal_env import checked_rewards
 from taskalgebra.theory.rounding import same_reward
@@ -102,10 +102,11 @@ def _episode(
             else:
                 target = reward + settings.discount * run.q[next_state, g].max()
             old = run.q[state, g, action]
-            run.visits[state, g, action] += 1
+            visits = min(int(run.visits[state, g, action]) + 1, MOST_VISITS)
+            run.visits[state, g, action] = visits
             alpha = settings.constant_rate
             if differ and settings.learning_rate is None:
-                alpha = int(run.visits[state, g, action]) ** -DECAY
+                alpha = visits**-DECAY
             run.q[state, g, action] = (1.0 - alpha) * old + alpha * target
         state = next_state
         if terminated and goal not in run.seen_goals:
